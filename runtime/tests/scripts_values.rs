@@ -1,9 +1,9 @@
 //! Tests script values that reflection stores, and conversions that the interpreter makes. Each test compiles source code and checks the
 //! result of a function.
 
-use alcedo_runtime::Value;
+use alcedo_runtime::{ObjectHandle, Value};
 
-use crate::scripts::{Package, builder, call, host_of, spawn};
+use crate::scripts::{Package, builder, call, host_of, reload_of, spawn};
 
 /// Checks the results of functions in the class `Foo`. `text` is the class body after its first line.
 fn check_values(text: &str, expected: &[(&str, &str)]) {
@@ -75,6 +75,29 @@ fn an_object_assigned_to_any_reference_is_its_target() {
             return a @ b @ c;
         }";
     check_values(text, &[("A", "Foo_1 Foo_1 Foo_1"), ("B", "None None None")]);
+}
+
+#[test]
+fn a_default_of_any_reference_names_an_object_after_its_package() {
+    let text = "class Foo extends Actor;
+        var Actor a;
+        var weak<Actor> w;
+        var soft<Actor> s;
+        var lazy<Actor> l;
+        function string Named() { local Actor x, y, z; x = w; y = s; z = l; return a @ x @ y @ z; }
+        defaultproperties
+        {
+            a=none
+        }";
+    let named = "a=Actor'Lamp'\nw=Actor'Town.Lamp'\ns=Actor'Town.Lamp'\nl=Actor'Town.Street.Lamp'";
+    let package = Package::new("Tale", &[("Foo.uc", text)]);
+    let host = host_of(builder(), &package);
+    let lamp = spawn(&host, "/Script/Engine.Actor");
+    host.objects().rename(lamp, "Lamp", ObjectHandle::NONE).unwrap_or_else(|error| panic!("{error}"));
+    package.edit("Foo.uc", "a=none", named);
+    reload_of(&host, &package);
+    let foo = spawn(&host, "/Script/Tale.Foo");
+    assert_eq!(call(&host, foo, "Named", &[]), Some(Value::Text("Lamp Lamp Lamp Lamp".into())));
 }
 
 #[test]

@@ -46,15 +46,20 @@ fn print(world: &World, owner: ObjectHandle, itself: ObjectHandle, named: Named<
         Named::Itself => Some(itself),
         Named::Owner => Some(owner),
         Named::Subobject(name) => world.objects.subobject(owner, name),
-        Named::Existing(name) => {
-            let found = world.objects.find(ObjectHandle::NONE, name);
-            if found.is_none() {
-                log!(WARN, name, "`defaultproperties` names an object that does not exist, so the property is none");
-            }
-            found
-        }
+        Named::Existing(name) => Some(existing(world, name)),
     };
     Value::Object(found.unwrap_or(ObjectHandle::NONE)).print(&world.names)
+}
+
+/// Finds an object by its name, which may follow the names of packages, as in `Texture'Pkg.Name'`. Returns the none handle if no object
+/// has this name.
+fn existing(world: &World, name: &str) -> ObjectHandle {
+    let find = |name| world.objects.find(ObjectHandle::NONE, name);
+    let found = find(name).or_else(|| find(name.rsplit('.').next()?));
+    if found.is_none() {
+        log!(WARN, name, "`defaultproperties` names an object that does not exist, so the property is none");
+    }
+    found.unwrap_or(ObjectHandle::NONE)
 }
 
 fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Default) -> Result<(), String> {
@@ -62,8 +67,12 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
     let class = world.objects.class(object).ok_or_else(|| message(&"belongs to a destroyed object"))?;
     let property = class.find_property(&line.property).ok_or_else(|| message(&"no longer exists"))?;
     let named = |named: Named<'_>| print(world, owner, object, named);
-    let read = |value: &Const, ty: &PropertyType| {
-        Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| message(&error))
+    let read = |value: &Const, ty: &PropertyType| match (value, ty) {
+        // The string of such a reference contains a path or an id instead of a handle.
+        (Const::Object(_, name), PropertyType::SoftObject(_) | PropertyType::LazyObject(_)) => {
+            world.refer(ty, existing(world, name)).map_err(|error| message(&error))
+        }
+        _ => Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| message(&error)),
     };
     let now = || world.objects.read_value(object, &*line.property).map_err(|error| message(&error));
     let value = match (&line.action, &property.ty) {
