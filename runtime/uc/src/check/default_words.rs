@@ -145,6 +145,12 @@ impl Checker<'_> {
         let found = body.coerced(literal, ty, (place.file, span))?;
         match found.kind {
             hir::ExprKind::Const(value) => Ok(value),
+            // The class default object that would hold the class may not exist yet.
+            hir::ExprKind::Convert(hir::Conversion::ClassToObject, _) => {
+                let error =
+                    Diagnostic::error("uc-default", (place.file, span), format!("this is not a value of `{ty}`"));
+                Err(self.report(error.hint("assign the class when the script runs")))
+            }
             hir::ExprKind::Convert(_, inner) => match inner.kind {
                 hir::ExprKind::Const(value) => Ok(value),
                 _ => Err(Reported),

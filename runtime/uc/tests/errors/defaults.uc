@@ -1,6 +1,6 @@
 class Program extends Actor;
 
-var int I; var string S; var bool B; var vector V; var array<int> L; var int F[2]; var class<Pawn> K; var Component C; var name N; var byte Y; var delegate<OnX> D;
+var int I; var string S; var bool B; var vector V; var array<int> L; var int F[2]; var class<Pawn> K; var Component C; var name N; var byte Y; var delegate<OnX> D; var Object O;
 delegate OnX();
 function Bad(int i) {}
 defaultproperties
@@ -40,6 +40,7 @@ defaultproperties
         Sise=3
     End Object
     Owner=Good
+    O=class'Program'
 }
 // file: Secret.uc
 class Secret extends Actor;
