@@ -1,5 +1,7 @@
 //! Resolves identifiers in defaults to enum entries, names, constants, objects or functions. Also resolves the defaults of structs.
 
+use alcedo_abi::kinds::PropertyKind;
+
 use super::body::{Body, as_const};
 use super::convert::is_text;
 use super::defaults::{Place, name_of};
@@ -60,7 +62,7 @@ impl Checker<'_> {
                     ),
                 };
             }
-            Type::Delegate(_, _, expected) => {
+            Type::Delegate(kind, _, expected) => {
                 // Accepts the class itself as a qualifier, because existing menu classes write `Page.OnClick` in the defaults of the class
                 // `Page`.
                 let own = match names {
@@ -90,6 +92,10 @@ impl Checker<'_> {
                         format!("`{}` has another signature than the delegate", found.name),
                         &format!("the delegate is ({expected})"),
                     );
+                }
+                if *kind != PropertyKind::DELEGATE {
+                    let message = format!("`{}` is one function, and this delegate calls several", found.name);
+                    return refuse(message, "write `.Add(…)` in a function");
                 }
                 let name = found.name.clone();
                 return Ok(if is_of_owner { Const::OwnerFunction(name) } else { Const::Function(name) });

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::rc::Rc;
 
+use alcedo_abi::kinds::PropertyKind;
+
 use super::body::Body;
 use super::defaults::name_of;
 use super::symbols::{FuncSym, get_caseless};
@@ -235,7 +237,7 @@ impl Body<'_, '_> {
         expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
-        let Some(ty @ Type::Delegate(_, _, expected_signature)) = expected else {
+        let Some(ty @ Type::Delegate(kind, _, expected_signature)) = expected else {
             let message = format!("`{}` is a function: `(` is missing after it", found.name);
             return self.refuse("uc-no-value", name.span, message);
         };
@@ -250,6 +252,10 @@ impl Body<'_, '_> {
             let message = format!("`{}` has another signature than the delegate", found.name);
             let error = self.error("uc-delegate", span, message).label(format!("this is ({signature})"));
             return Err(self.report(error.hint(format!("the delegate is ({expected_signature})"))));
+        }
+        if *kind != PropertyKind::DELEGATE {
+            let message = format!("`{}` is one function, and this delegate calls several", found.name);
+            return Err(self.report(self.error("uc-delegate", span, message).hint("write `.Add(…)`")));
         }
         let kind =
             ExprKind::FunctionOf { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
