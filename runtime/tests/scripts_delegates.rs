@@ -35,6 +35,15 @@ fn a_broadcast_of_the_host_skips_bindings_that_a_script_removes() {
 }
 
 #[test]
+fn a_default_of_none_is_a_multicast_delegate_without_bindings() {
+    let package =
+        Package::new("Tale", &[("Panel.uc", "class Panel extends Button;\ndefaultproperties { on_press=none }")]);
+    let host = host_of(builder().natives(natives![Button]), &package);
+    let panel = spawn(&host, "/Script/Tale.Panel");
+    assert_eq!(get(&host, panel, "on_press"), Value::Multicast(Vec::new()));
+}
+
+#[test]
 fn delegates_call_no_dormant_objects_until_they_wake() {
     let panel = "class Panel extends Button;
         var int Sum;

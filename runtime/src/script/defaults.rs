@@ -68,6 +68,7 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
     let property = class.find_property(&line.property).ok_or_else(|| message(&"no longer exists"))?;
     let named = |named: Named<'_>| print(world, owner, object, named);
     let read = |value: &Const, ty: &PropertyType| match (value, ty) {
+        (Const::None, ty) => Ok(Value::zero(ty)),
         // The string of such a reference contains a path or an id instead of a handle.
         (Const::Object(_, name), PropertyType::SoftObject(_) | PropertyType::LazyObject(_)) => {
             world.refer(ty, existing(world, name)).map_err(|error| message(&error))
