@@ -6,7 +6,7 @@ use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 use alcedo_reflect::collect::unreachable;
 use alcedo_reflect::construction::destroy;
-use alcedo_reflect::decl::{Batch, ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl};
+use alcedo_reflect::decl::{Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl};
 use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;
 use alcedo_reflect::testing::native_thunk;
@@ -35,6 +35,14 @@ pub(crate) fn interface() -> InterfaceDecl {
     InterfaceDecl { functions: vec![tune], ..InterfaceDecl::new("Engine", "Tuned", Origin::Native) }
 }
 
+/// `/Script/Engine.Pulled`: a named type of multicast delegates.
+pub(crate) fn delegate() -> DelegateDecl {
+    DelegateDecl {
+        params: vec![PropertyDecl::new("times", PropertyKind::I32)],
+        ..DelegateDecl::new("Engine", "Pulled", PropertyKind::MULTICAST_DELEGATE, Origin::Native)
+    }
+}
+
 /// `/Script/Engine.Machine`: native functions of the host.
 pub(crate) fn class() -> ClassDecl {
     let whole = |name: &str| PropertyDecl::new(name, PropertyKind::I32);
@@ -47,6 +55,7 @@ pub(crate) fn class() -> ClassDecl {
         PropertyDecl::new("label", PropertyKind::STRING),
         object("partner"),
         PropertyDecl::new("on_touch", PropertyKind::MULTICAST_DELEGATE).of_type("i32"),
+        PropertyDecl::new("on_pull", PropertyKind::MULTICAST_DELEGATE).of_type("/Script/Engine.Pulled(i32)"),
         PropertyDecl::new("on_rest", PropertyKind::SPARSE_DELEGATE).of_type("i32"),
         PropertyDecl::new("touches", PropertyKind::ARRAY).of_type("MulticastDelegate(i32)"),
         PropertyDecl::new("panel", PropertyKind::STRUCT).of_type("/Script/Engine.Panel"),
@@ -147,6 +156,16 @@ fn fixed_arrays_of_native_structs_have_all_elements() {
          return g.cells[1] @ g.cells[2] @ Taken(); }",
         "Reads",
         "4 0 0",
+    );
+}
+
+#[test]
+fn multicast_delegates_of_two_types_with_one_signature_are_assigned() {
+    crate::attacks::check(
+        "var int Sum;\nfunction Adds(int n) { Sum += n; }\n\
+         function int Reports() { on_pull.Add(Adds); on_touch = on_pull; on_touch.Broadcast(4); on_touch(3); return Sum; }",
+        "Reports",
+        "7",
     );
 }
 

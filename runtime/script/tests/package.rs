@@ -114,7 +114,8 @@ impl Scripts {
             grid,
         ];
         let interfaces = vec![crate::natives::interface()];
-        declare(Batch { structs, interfaces, classes: vec![crate::natives::class()], ..Batch::default() });
+        let (delegates, classes) = (vec![crate::natives::delegate()], vec![crate::natives::class()]);
+        declare(Batch { structs, interfaces, delegates, classes, ..Batch::default() });
         let machine = Machine::new(limits);
         machine.set_host(Rc::new(NoModules));
         Self { world, machine, kept: RefCell::default(), cells: RefCell::default(), bound: RefCell::default() }

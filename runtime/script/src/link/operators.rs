@@ -344,8 +344,7 @@ impl Linker<'_> {
 }
 
 fn is_same_delegate(one: &PropertyType, two: &PropertyType) -> bool {
-    let is_single = |ty: &PropertyType| matches!(ty, PropertyType::Delegate(_));
-    is_single(one) && is_single(two) && one.signature() == two.signature()
+    one.signature().is_some() && one.kind() == two.kind() && one.signature() == two.signature()
 }
 
 /// Returns the bits of a number, name or handle. Returns `None` for all other values.
