@@ -205,6 +205,7 @@ fn strings_and_names_at_the_edges() {
             (r#"IsNumeric("1 ")"#, "False"),
             (r#"NameOfText("Some") == 'Some'"#, "True"),
             (r#"NameOfText("") == n"#, "True"),
+            (r#"NameOfText("none") == 'None' && NameOfText("none") == name("none")"#, "True"),
             ("TextOfName('Some')", "Some"),
             ("TextOfName(n)", ""),
             ("IsNone(n)", "True"),

@@ -144,8 +144,8 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             log!(target: "alcedo::script", WARN, "{s}");
         }
 
-        /// Converts a string to a name.
-        fn name_of_text(s: String) -> Name { world.names.intern(&s) }
+        /// Converts a string to a name. `None`, in any case, is the empty name, as in a cast.
+        fn name_of_text(s: String) -> Name { world.names.intern(if s.eq_ignore_ascii_case("none") { "" } else { &s }) }
 
         /// Converts a name to a string.
         fn text_of_name(n: Name) -> String { world.text(n) }
