@@ -74,3 +74,15 @@ fn an_object_literal_named_none_is_none() {
     let is_none: Vec<_> = package.classes[0].consts.iter().map(|found| matches!(found.value, Const::None)).collect();
     assert_eq!(is_none, [true, true, true, false]);
 }
+
+#[test]
+fn defaults_of_imported_functions_are_constants() {
+    let text = "class Program extends Object DLLBind(Lib);\n\
+                dllimport final function F(optional vector V = vect(1, 2, 3), optional class<Object> K = class'Program');\n";
+    let sources = [Source::new("Program.uc", text)];
+    let package = checked(&sources).unwrap_or_else(|messages| panic!("{}", rendered(&messages, &sources))).package;
+    let defaults = package.classes[0].functions[0].params.iter().filter_map(|param| param.default.as_ref());
+    let values: Vec<_> = defaults.map(|default| format!("{:?}", default.kind)).collect();
+    let vector = r#"Const(Struct([("x", Float(1.0)), ("y", Float(2.0)), ("z", Float(3.0))]))"#;
+    assert_eq!(values, [vector, r#"Const(Class("/Script/Test.Program"))"#]);
+}

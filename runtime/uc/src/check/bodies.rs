@@ -74,7 +74,11 @@ impl<'a> Checker<'a> {
         body.params = params.len() as u32;
         for (param, written) in params.iter_mut().zip(&made.ast.params) {
             if let Some(default) = written.default.as_ref().filter(|_| param.ty != Type::Nothing) {
-                param.default = body.value_as(default, &param.ty).ok();
+                let found = body.value_as(default, &param.ty).ok();
+                param.default = match made.flags.dll_import {
+                    true => found.and_then(|found| self.imported_default(found, (work.file, default.span))),
+                    false => found,
+                };
             }
         }
         let before = self.messages.borrow().len();

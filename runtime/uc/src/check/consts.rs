@@ -1,13 +1,13 @@
 //! Evaluates constants at compile time. The definition of a constant may use further constants.
 
-use super::body::Body;
+use super::body::{Body, as_const};
 use super::declare::Work;
 use super::symbols::{At, ConstSym};
 use super::{Checker, Found, Reported};
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
-use crate::hir::{self, Expr, ExprKind, Type};
+use crate::hir::{self, Const, Conversion, Expr, ExprKind, Type};
 use crate::parse::MAX_DEPTH;
 use crate::token::{Kind, Tokens};
 
@@ -70,6 +70,33 @@ impl<'a> Checker<'a> {
             Err(Reported) => drop(self.invalid_consts.borrow_mut().insert(found.at)),
         }
         value.map(|value| Expr { line, ..value })
+    }
+
+    /// Returns the value of an expression that requires no evaluation. The value of a vector or rotator has the fields of its struct.
+    pub(super) fn known_value(&self, found: &Expr) -> Option<Const> {
+        match &found.kind {
+            ExprKind::Convert(Conversion::Up | Conversion::Text(..), inner) => self.known_value(inner),
+            ExprKind::Triple(values) => {
+                let (triple, _) = self.triple(&found.ty)?;
+                let structure = self.structure(&triple.path)?;
+                let number =
+                    |value: f64| if triple.of.is_float() { Const::Float(value) } else { Const::Int(value as i128) };
+                let fields = structure.fields.iter().zip(values);
+                Some(Const::Struct(fields.map(|(field, value)| (field.name.clone(), number(*value))).collect()))
+            }
+            _ => as_const(found).cloned(),
+        }
+    }
+
+    /// Replaces the default of a parameter of an imported function by its value, because no body evaluates the default. Reports a default
+    /// that requires evaluation.
+    pub(super) fn imported_default(&self, found: Expr, at: At) -> Option<Expr> {
+        if let Some(value) = self.known_value(&found) {
+            return Some(Expr { kind: ExprKind::Const(value), ..found });
+        }
+        let error = Diagnostic::error("uc-dll-import", at, "this is not known before the script runs");
+        self.report(error.hint("write a constant: a library in C does not evaluate it"));
+        None
     }
 
     fn const_cycle(&self, name: &str, at: At) -> Reported {

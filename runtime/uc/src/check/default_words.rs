@@ -2,7 +2,7 @@
 
 use alcedo_abi::kinds::PropertyKind;
 
-use super::body::{Body, as_const};
+use super::body::Body;
 use super::convert::is_text;
 use super::defaults::{Place, name_of};
 use super::symbols::At;
@@ -110,18 +110,8 @@ impl Checker<'_> {
                 let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
                 let word = ast::Expr { kind: ast::ExprKind::Ident(name.clone()), span: name.span, depth: 1 };
                 let found = body.value(&word, Some(ty)).and_then(|found| body.coerced(found, ty, at))?;
-                if let Some(value) = as_const(&found) {
-                    return Ok(value.clone());
-                }
-                if let hir::ExprKind::Triple(values) = found.kind
-                    && let (Type::Struct(path), Some((triple, _))) = (ty, self.triple(ty))
-                    && let Some(structure) = self.structure(path)
-                {
-                    let number =
-                        |value: f64| if triple.of.is_float() { Const::Float(value) } else { Const::Int(value as i128) };
-                    let fields =
-                        structure.fields.iter().zip(values).map(|(field, value)| (field.name.clone(), number(value)));
-                    return Ok(Const::Struct(fields.collect()));
+                if let Some(value) = self.known_value(&found) {
+                    return Ok(value);
                 }
             }
         }

@@ -13,3 +13,4 @@ dllimport bool8 final function bool A();
 dllimport bool32 final function bool B();
 dllimport bool8 bool32 final function bool C();
 dllimport bool8 final function int D();
+dllimport final function E(optional int I = 2 * 3, optional class<Object> K = class'Twice', optional vector V = vect(1, 2, 3));
