@@ -161,11 +161,9 @@ impl Calling<'_> {
                 None => self.call_none(),
                 Some(function) => {
                     let object = object.map_or(registers.object, |at| registers.handle(at));
-                    let callee = machine.callee(function);
-                    if world.objects.class_id(object).is_none() {
-                        return self.call_none();
-                    }
+                    let Some(class) = world.objects.class(object) else { return self.call_none() };
                     check_is_a(world, object, function)?;
+                    let callee = machine.callee(class.dispatch(function));
                     self.enter_body(object, Name::default(), callee.body())
                 }
             },

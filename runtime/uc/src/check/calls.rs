@@ -242,7 +242,8 @@ impl Body<'_, '_> {
         let delegate = self.property(object.clone(), &prop, self.at(name.span))?;
         let Some(found) = declared else { return self.delegate_value_call(delegate, args, span).map(Some) };
         let (delegate, object) = (Box::new(delegate), object.map(Box::new));
-        let callee = Callee::Delegate { delegate, object, fallback: found.body.clone() };
+        let fallback = self.checker.find_delegate_body(class, &found.func.name);
+        let callee = Callee::Delegate { delegate, object, fallback };
         self.make_call(&found.func, callee, name, args, span).map(Some)
     }
 

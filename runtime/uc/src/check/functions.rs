@@ -233,6 +233,7 @@ impl<'a> Checker<'a> {
         if let Some(body) = work.base.as_ref().and_then(|base| self.find_function(base, &made.symbol.name)) {
             let symbol = Rc::make_mut(&mut made.symbol);
             symbol.name = body.name.clone();
+            symbol.path = format!("{}:{}", work.path, body.name).into();
             symbol.first = body.first.clone();
         }
     }

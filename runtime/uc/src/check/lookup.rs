@@ -12,7 +12,7 @@ use super::symbols::{
 use super::{Checker, Found};
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{Num, Path, Triple, Type};
+use crate::hir::{Num, Path, Triple, Type, delegate_body};
 use crate::parse::in_dots;
 use crate::token::lower;
 
@@ -269,6 +269,12 @@ impl Checker<'_> {
 
     pub(super) fn find_delegate(&self, class: &str, name: &str) -> Option<Rc<DelegateSym>> {
         self.member(class, name, |class| &class.delegates)
+    }
+
+    /// Finds the function with the body of a delegate. A class may declare a body for a delegate of its base class.
+    pub(super) fn find_delegate_body(&self, class: &str, delegate: &str) -> Option<Path> {
+        let name = delegate_body(delegate);
+        self.lineage(class).find_map(|class| Some(class.funcs.exact(&name)?.path.clone()))
     }
 
     /// Finds a delegate by its path `/Script/Package.Class:Name`.

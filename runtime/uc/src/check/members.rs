@@ -12,7 +12,7 @@ use super::symbols::{At, ClassSym, DelegateSym, PropSym};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
-use crate::hir::{self, Access, Path, Type, delegate_body, delegate_property};
+use crate::hir::{self, Access, Path, Type, delegate_property};
 use crate::parse::VAR_SPECIFIERS;
 
 /// Declared members of a class of the package. Function bodies and defaults are still unchecked.
@@ -82,7 +82,6 @@ impl<'a> Checker<'a> {
         let ty = signature
             .map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(func.path.clone()), Rc::new(signature)));
         let prop = PropSym::public(delegate_property(&name), ty, work.path.clone(), Some(at));
-        let body = found.body.borrow().is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
         let hir = hir::Delegate {
             class: work.path.clone(),
             name: name.clone(),
@@ -90,7 +89,7 @@ impl<'a> Checker<'a> {
             result: func.result.clone(),
             doc: found.doc.clone(),
         };
-        let symbol = DelegateSym { func: Rc::new(func), prop: Rc::new(prop), body };
+        let symbol = DelegateSym { func: Rc::new(func), prop: Rc::new(prop) };
         self.change_class(&work.path, |class| class.delegates.insert(&name, Rc::new(symbol)));
         Some(hir)
     }

@@ -17,7 +17,7 @@ use alcedo_reflect::types::Types;
 use super::interfaces::InterfaceSym;
 use super::symbols::{ClassSym, DelegateSym, FuncSym, Named, PropSym, StructSym, Wild, squash};
 use crate::hash::HashMap;
-use crate::hir::{Num, Param, Path, Type, delegate_body};
+use crate::hir::{Num, Param, Path, Type};
 
 pub(crate) fn type_of(ty: &PropertyType) -> Type {
     if let Some(plain) = Type::of_kind(ty.kind()) {
@@ -199,10 +199,7 @@ fn reflected_delegate(class: &Class, property: &Property, types: &Types) -> Opti
         is_final: true,
         ..FuncSym::bare(&class.path)
     };
-    let body = delegate_body(name);
-    let body =
-        class.own_functions.iter().find(|function| *function.text == *body).map(|function| function.path.clone());
-    Some(DelegateSym { func: Rc::new(func), prop: Rc::new(prop), body })
+    Some(DelegateSym { func: Rc::new(func), prop: Rc::new(prop) })
 }
 
 /// Returns the symbol of a reflected class, without inherited members.

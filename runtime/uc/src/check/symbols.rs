@@ -143,7 +143,6 @@ pub(crate) struct FuncSym {
 pub(crate) struct DelegateSym {
     pub(crate) func: Rc<FuncSym>,
     pub(crate) prop: Rc<PropSym>,
-    pub(crate) body: Option<Path>,
 }
 
 #[derive(Clone, Debug)]
