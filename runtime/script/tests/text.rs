@@ -289,12 +289,14 @@ fn a_class_in_a_variable_of_the_root_class_equals_the_class_and_is_cast_back() {
         var Object Held;
         function string Empty() { return (Held == class'Robot') @ (class<Robot>(Held) == none) @ (none == none) @ (none != none); }
         function string Full() { Held = class'Robot'; return (Held == class'Robot') @ (class'Machine' != Held) @ (class<Machine>(Held) == class'Robot'); }
+        function bool Weak() { local weak<Object> w; Held = class'Robot'; w = Held; return w == class'Robot' && class'Robot' == w; }
         function string OfSelf() { Held = self; return (class'Robot' == Held) @ (class<Robot>(Held) == none) @ (self != class'Robot'); }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let robot = scripts.object(&class);
     assert_eq!(scripts.outcome(robot, "Empty"), "False True True False");
     assert_eq!(scripts.outcome(robot, "Full"), "True True True");
     assert_eq!(scripts.outcome(robot, "OfSelf"), "False True True");
+    assert_eq!(scripts.outcome(robot, "Weak"), "true");
 }
 
 #[test]

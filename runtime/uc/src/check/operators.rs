@@ -174,7 +174,7 @@ impl Body<'_, '_> {
                     Type::None => left.clone(),
                     other => other.clone(),
                 };
-                Some((Operand::Object, left, right))
+                self.equality(&left, &right)
             }
             (Type::None | Type::Object(_) | Type::Class(_), Type::Reference(..))
             | (Type::Object(_), Type::Interface(_) | Type::Class(_)) => {
