@@ -4,11 +4,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use alcedo_runtime::kinds::property_flags;
-use alcedo_runtime::native::{NetArchive, NetMap, Obj, uclass, ustruct};
+use alcedo_runtime::kinds::{PropertyKind, property_flags};
+use alcedo_runtime::native::{NativeClass, NativeStruct, Natives, NetArchive, NetMap, Obj, uclass, ustruct};
 use alcedo_runtime::{CallError, Error, NetNames, ObjectHandle, Runtime, Value, natives};
 
 use crate::support;
+
+const ACTOR: &str = "/Script/Engine.Actor";
 
 /// Names of the objects on one machine. Each machine has its own copies of the objects, with equal names.
 #[derive(Default)]
@@ -112,6 +114,40 @@ fn structs_without_custom_serialization_are_sent_field_by_field() {
     assert_eq!(bytes[0], 0, "by fields");
     there.net_read(to, "large", &bytes, &none).expect("it is read");
     assert_eq!(read(&there, to, "large"), flat);
+    for host in [here, there] {
+        host.shutdown().into_result().expect("a clean shutdown");
+    }
+}
+
+/// Returns a host with a class `Ship`, whose crew is a struct with references, and a ship of this host.
+fn ship() -> (Runtime, ObjectHandle) {
+    let crew = NativeStruct::new("Test", "Crew")
+        .field("captain", (PropertyKind::OBJECT, ACTOR))
+        .field("members", (PropertyKind::SET, "Object(/Script/Engine.Actor)"));
+    let ship = NativeClass::new("Test", "Ship", "/Script/Core.Object");
+    let ship = ship.property("crew", (PropertyKind::STRUCT, "/Script/Test.Crew"), 0, "");
+    let natives = Natives::in_package("Test").structure(crew).class(ship);
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    let ship = host.objects().spawn("/Script/Test.Ship").expect("it is declared");
+    (host, ship)
+}
+
+/// Sends references to an object with a small id, and to two objects that exist only on one machine.
+#[test]
+fn references_are_sent_field_by_field() {
+    let ((here, from), (there, to)) = (ship(), ship());
+    let actor = |host: &Runtime| host.objects().spawn(ACTOR).expect("it is declared");
+    let ([captain, cook, pilot], captain_there) = ([(); 3].map(|()| actor(&here)), actor(&there));
+    let members = Value::Set([captain, cook, pilot].map(Value::Object).to_vec());
+    let crew = Value::Struct(vec![("captain".into(), Value::Object(captain)), ("members".into(), members)]);
+    here.objects().set(from, "crew", &crew).expect("it is there");
+
+    let bytes = here.net_write(from, "crew", &Shared::of(&[(1, captain)])).expect("it is written");
+    there.net_read(to, "crew", &bytes, &Shared::of(&[(1, captain_there)])).expect("it is read");
+    let read = there.objects().get(to, "crew").expect("it is there");
+    assert_eq!(field(&read, "captain"), Value::Object(captain_there));
+    let members = [captain_there, ObjectHandle::NONE].map(Value::Object);
+    assert_eq!(field(&read, "members"), Value::Set(members.to_vec()));
     for host in [here, there] {
         host.shutdown().into_result().expect("a clean shutdown");
     }

@@ -1,6 +1,6 @@
 //! Network serialization of structs. A struct of the host or of a module can define its network format with a `net_serialize` function.
-//! Structs without this function are sent field by field as text. If `net_serialize` returns `NotHandled`, the struct is also sent field by
-//! field. The first byte of the serialized struct specifies the format.
+//! Structs without this function are sent field by field as text, with a table of the referenced objects. If `net_serialize` returns
+//! `NotHandled`, the struct is also sent field by field. The first byte of the serialized struct specifies the format.
 
 use alcedo_abi::net::{NetOutcome, joined, split};
 
@@ -8,6 +8,7 @@ use super::Runtime;
 use crate::boundary::{CallError, mismatch};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
+use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::{Value, with_objects};
 
@@ -102,8 +103,19 @@ impl Runtime {
             let ids: Vec<_> = objects.into_iter().map(|handle| ObjectHandle(id(handle))).collect();
             return Ok([&[BY_ITSELF], &*joined(&ids, bytes)].concat());
         }
-        let value = with_objects(&value, &mut |handle| ObjectHandle(id(handle)));
-        Ok([&[BY_FIELDS], value.print(&self.core().world.names).as_bytes()].concat())
+        let mut sent = OwnedValue::zero(ty);
+        sent.write(&value).map_err(|error| CallError::other(error.to_string()))?;
+        // The text contains positions in this table, because an id may not have the form of a handle. The first position is 1.
+        let mut ids = Vec::new();
+        sent.as_mut().map_objects(&mut |handle| match id(handle) {
+            0 => ObjectHandle::NONE,
+            id => {
+                ids.push(ObjectHandle(id));
+                ObjectHandle::new(ids.len() as u32, 1)
+            }
+        });
+        let text = sent.read().print(&self.core().world.names);
+        Ok([&[BY_FIELDS], &*joined(&ids, text.as_bytes())].concat())
     }
 
     /// Overwrites a struct property with data from [`Runtime::net_write`] on another machine. References to unknown objects become
@@ -130,11 +142,13 @@ impl Runtime {
                     NetOutcome::NotHandled | NetOutcome::Failed => return Err(broken(&ty).into()),
                 }
             }
-            Some((&BY_FIELDS, text)) => {
+            Some((&BY_FIELDS, row)) => {
+                let (ids, text) = split(row).ok_or_else(|| broken(&ty))?;
                 let text = std::str::from_utf8(text).map_err(|_| broken(&ty))?;
                 let value = Value::parse(text, &ty, &self.core().world.names);
                 let value = value.map_err(|error| CallError::other(error.to_string()))?;
-                with_objects(&value, &mut |id| here(id.0))
+                let id = |position: ObjectHandle| ids.get((position.index() as usize).wrapping_sub(1));
+                with_objects(&value, &mut |position| id(position).map(|id| here(id.0)).unwrap_or_default())
             }
             _ => return Err(broken(&ty).into()),
         };
