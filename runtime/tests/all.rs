@@ -131,5 +131,6 @@ mod watchdog;
 mod world;
 mod world_fuzz;
 mod world_names;
+mod world_references;
 mod wrong_class;
 mod zcalls;

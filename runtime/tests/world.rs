@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::kinds::PropertyKind;
-use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Error, ObjectHandle, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
@@ -18,10 +16,10 @@ const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 const GHOST: &str = "/Script/Game.Ghost";
 const PHANTOM: &str = "/Script/Game.Phantom";
 const DIVER: &str = "/Script/Game.Diver";
-const ACTOR: &str = "/Script/Engine.Actor";
+pub(crate) const ACTOR: &str = "/Script/Engine.Actor";
 
 /// Returns a folder for one test, and the path of a file in this folder.
-fn file() -> (TempDir, PathBuf) {
+pub(crate) fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
     (folder, path)
@@ -31,7 +29,7 @@ fn shapeshifters(features: &[&str]) -> Runtime {
     support::host(&[support::plugin("migration", features)])
 }
 
-fn load(host: &Runtime, path: &Path) -> WorldLoadReport {
+pub(crate) fn load(host: &Runtime, path: &Path) -> WorldLoadReport {
     host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -129,96 +127,6 @@ fn another_host_loads_a_saved_world() {
     let (before, after) = (first.worlds().digest(), second.worlds().digest());
     for part in ["objects", "values"] {
         assert_eq!(before.part(part), after.part(part), "{part}");
-    }
-}
-
-/// Returns a host with a class `Key`. The four properties of the class have these reference kinds.
-fn keys(kinds: [(PropertyKind, &'static str); 4]) -> Runtime {
-    let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
-    let key =
-        ["one", "two", "three", "all"].iter().zip(kinds).fold(key, |key, (name, kind)| key.property(name, kind, 0, ""));
-    let builder = support::builder().natives(Natives::in_package("Test").class(key));
-    builder.build().unwrap_or_else(|error| panic!("{error}"))
-}
-
-#[test]
-fn references_of_a_changed_kind_resolve_to_equal_objects() {
-    const KEY: &str = "/Script/Test.Key";
-    let (_folder, path) = file();
-    let first = keys([
-        (PropertyKind::OBJECT, ACTOR),
-        (PropertyKind::SOFT_OBJECT, ACTOR),
-        (PropertyKind::WEAK_OBJECT, ACTOR),
-        (PropertyKind::ARRAY, "Object(/Script/Engine.Actor)"),
-    ]);
-    let spawn = |class| first.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
-    let (key, doors) = (spawn(KEY), [spawn(ACTOR), spawn(ACTOR), spawn(ACTOR)]);
-    let paths = doors.map(|door| first.objects().path_of(door).expect("alive"));
-    for (property, value) in [
-        ("one", Value::Object(doors[0])),
-        ("two", Value::SoftObject(first.intern(&paths[1]))),
-        ("three", Value::WeakObject(doors[2])),
-        ("all", Value::Array(doors.map(Value::Object).to_vec())),
-    ] {
-        first.objects().set(key, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
-    }
-    let key = first.objects().path_of(key).expect("alive");
-    first.worlds().save(&path).expect("it is saved");
-
-    let second = keys([
-        (PropertyKind::SOFT_OBJECT, ACTOR),
-        (PropertyKind::OBJECT, ACTOR),
-        (PropertyKind::SOFT_OBJECT, ACTOR),
-        (PropertyKind::ARRAY, "SoftObject(/Script/Engine.Actor)"),
-    ]);
-    let report = load(&second, &path);
-    let changes: Vec<_> = report.properties.iter().map(|change| (change.kept, change.defaulted)).collect();
-    assert_eq!(changes, [(1, 0); 4], "{report}");
-    let key = second.objects().at_path(&key).expect("it was loaded");
-    let soft = |path: &String| Value::SoftObject(second.intern(path));
-    for (property, expected) in [
-        ("one", soft(&paths[0])),
-        ("two", Value::Object(second.objects().at_path(&paths[1]).expect("it was loaded"))),
-        ("three", soft(&paths[2])),
-        ("all", Value::Array(paths.iter().map(soft).collect())),
-    ] {
-        assert_eq!(second.objects().get(key, property).expect("it has the property"), expected, "{property}");
-    }
-}
-
-/// Saves an object that has no path, because its outer object is destroyed. A newer object has an equal name.
-#[test]
-fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
-    const KEY: &str = "/Script/Test.Key";
-    let (_folder, path) = file();
-    let host = keys([(PropertyKind::SOFT_OBJECT, ACTOR); 4]);
-    let label = |object: ObjectHandle| host.objects().get(object, "label").expect("an actor has a label");
-    let named = |object: ObjectHandle, outer: ObjectHandle| {
-        let text = if outer.is_none() { "hero" } else { "orphan" };
-        host.objects().rename(object, "Hero", outer).expect("a free name");
-        host.objects().set(object, "label", &Value::Text(text.to_owned())).expect("a text");
-    };
-    let outer = host.objects().spawn(ACTOR).expect("an actor");
-    named(host.objects().spawn_in(ACTOR, outer).expect("an actor"), outer);
-    let hero = host.objects().spawn(ACTOR).expect("an actor");
-    named(hero, ObjectHandle::NONE);
-    let key = host.objects().spawn(KEY).expect("a key");
-    host.links().point(key, "one", hero).expect("a reference");
-    let key = host.objects().path_of(key).expect("alive");
-    host.objects().destroy(outer);
-    host.safe_point();
-    let count = host.objects().iter().len();
-    for _ in 0..2 {
-        host.worlds().save(&path).expect("it is saved");
-        let report = load(&host, &path);
-        assert_eq!(report.unresolved, Vec::<String>::new(), "{report}");
-        assert_eq!(host.objects().iter().len(), count);
-        let key = host.objects().at_path(&key).expect("it was loaded");
-        let hero = host.links().resolve(key, "one").expect("a reference");
-        assert_eq!(host.objects().path_of(hero).as_deref(), Some("/World/Hero"));
-        assert_eq!(label(hero), Value::Text("hero".to_owned()));
-        let other = host.objects().at_path("/World/Hero_1").expect("the orphan has a free name");
-        assert_eq!(label(other), Value::Text("orphan".to_owned()));
     }
 }
 
