@@ -1,4 +1,4 @@
-//! Tests references to objects in saved worlds: references of a changed kind, and soft references to objects with the name of an orphan.
+//! Tests references to objects in saved worlds: references of a changed kind, to destroyed objects, and to the namesake of an orphan.
 
 use crate::support;
 use crate::world::{ACTOR, file, load};
@@ -58,6 +58,45 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
         ("all", Value::Array(paths.iter().map(soft).collect())),
     ] {
         assert_eq!(second.objects().get(key, property).expect("it has the property"), expected, "{property}");
+    }
+}
+
+/// Saves a set and a map, each with keys that refer to two destroyed objects and to an existing object.
+#[test]
+fn containers_keep_their_objects_although_several_keys_refer_to_destroyed_objects() {
+    const WEAK: &str = "WeakObject(/Script/Engine.Actor)";
+    let (_folder, path) = file();
+    let host = keys([
+        (PropertyKind::SET, WEAK),
+        (PropertyKind::MAP, "WeakObject(/Script/Engine.Actor), u32"),
+        (PropertyKind::ARRAY, WEAK),
+        (PropertyKind::OBJECT, ACTOR),
+    ]);
+    let spawn = |class| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
+    let (key, [lost, door, other]) = (spawn("/Script/Test.Key"), [spawn(ACTOR), spawn(ACTOR), spawn(ACTOR)]);
+    let all = [lost, door, other].map(Value::WeakObject).to_vec();
+    let numbers = all.iter().cloned().zip((1..).map(Value::U32)).collect();
+    for (property, value) in
+        [("one", Value::Set(all.clone())), ("two", Value::Map(numbers)), ("three", Value::Array(all))]
+    {
+        host.objects().set(key, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+    }
+    let [key, door] = [key, door].map(|object| host.objects().path_of(object).expect("alive"));
+    for object in [lost, other] {
+        host.objects().destroy(object);
+    }
+    host.safe_point();
+    host.worlds().save(&path).expect("it is saved");
+    let report = load(&host, &path);
+    assert_eq!(report.unresolved, Vec::<String>::new(), "{report}");
+    let [key, door] = [key, door].map(|path| host.objects().at_path(&path).expect("it was loaded"));
+    let [none, door] = [ObjectHandle::NONE, door].map(Value::WeakObject);
+    for (property, expected) in [
+        ("one", Value::Set(vec![none.clone(), door.clone()])),
+        ("two", Value::Map(vec![(none.clone(), Value::U32(1)), (door.clone(), Value::U32(2))])),
+        ("three", Value::Array(vec![none.clone(), door, none])),
+    ] {
+        assert_eq!(host.objects().get(key, property).expect("it has the property"), expected, "{property}");
     }
 }
 

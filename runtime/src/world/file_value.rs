@@ -2,6 +2,7 @@
 //! instead of object handles. If the type of a property has changed, its saved value can be converted.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
@@ -141,11 +142,6 @@ macro_rules! converted {
             $from::WeakObject($object) => $to::WeakObject($referred),
             $from::ScriptInterface($object) => $to::ScriptInterface($referred),
             $from::Array(values) => $to::Array(values.iter().map(|$inner| $nested).collect()),
-            $from::Set(values) => $to::Set(values.iter().map(|$inner| $nested).collect()),
-            $from::Map(entries) => {
-                let entries = entries.iter().map(|(key, value)| ({ let $inner = key; $nested }, { let $inner = value; $nested }));
-                $to::Map(entries.collect())
-            }
             $from::Optional(value) => $to::Optional(value.as_deref().map(|$inner| Box::new($nested))),
             $from::Multicast(bindings) => $to::Multicast(bindings.iter().map(|$binding| $bound).collect()),
             $from::Sparse(bindings) => $to::Sparse(bindings.iter().map(|$binding| $bound).collect()),
@@ -168,6 +164,11 @@ impl FileValue<'static> {
             Value::F32(value) => Self::F32(*value),
             Value::F64(value) if needs_bits(*value) => Self::F64Bits(value.to_bits()),
             Value::F64(value) => Self::F64(*value),
+            Value::Set(keys) => Self::Set(keys.iter().map(|key| Self::of(key, names, to)).collect()),
+            Value::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| (Self::of(key, names, to), Self::of(value, names, to)));
+                Self::Map(entries.collect())
+            }
             Value::Struct(fields) => {
                 let fields = fields.iter().map(|(name, value)| (name.to_string().into(), Self::of(value, names, to)));
                 Self::Struct(fields.collect())
@@ -204,6 +205,13 @@ impl FileValue<'_> {
             Self::F64(value) => Value::F64(*value),
             Self::F32Bits(bits) => Value::F32(f32::from_bits(*bits)),
             Self::F64Bits(bits) => Value::F64(f64::from_bits(*bits)),
+            Self::Set(keys) => {
+                Value::Set(first_of_equal(keys.iter().map(|key| key.value(names, from)).collect(), |key| key))
+            }
+            Self::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| (key.value(names, from), value.value(names, from)));
+                Value::Map(first_of_equal(entries.collect(), |(key, _)| key))
+            }
             Self::Struct(fields) => {
                 let fields = fields.iter().map(|(name, value)| ((&**name).into(), value.value(names, from)));
                 Value::Struct(fields.collect())
@@ -265,6 +273,18 @@ impl FileBinding<'_> {
         let function = if object.is_none() { Name::default() } else { names.intern(&self.function) };
         Binding { object, function }
     }
+}
+
+/// Removes each entry whose key equals an earlier key. Keys that referred to different objects are equal after a load if these objects do
+/// not exist any more.
+fn first_of_equal<T>(mut entries: Vec<T>, key: impl Fn(&T) -> &Value) -> Vec<T> {
+    let are_first: Vec<bool> = {
+        let mut known = HashSet::new();
+        entries.iter().map(|entry| known.insert(key(entry))).collect()
+    };
+    let mut are_first = are_first.into_iter();
+    entries.retain(|_| are_first.next().unwrap_or(true));
+    entries
 }
 
 /// Checks if a number must be saved as its bits, because CBOR preserves neither the bits of a NaN nor the sign of a zero.
