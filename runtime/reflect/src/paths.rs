@@ -1,6 +1,6 @@
 //! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. A soft reference stores the path of its
 //! object. A lookup takes constant time per component of the path. A rename or move of an object changes its path, and the paths of all
-//! objects inside the object.
+//! objects inside the object. If a reload renames the property of a default subobject, the earlier path also resolves to the subobject.
 //!
 //! Names in a path may contain any character. `/` is escaped as `%2F`, and `%` as `%25`.
 
@@ -33,11 +33,27 @@ impl World {
     }
 
     /// Returns the object at a path. Returns `None` if the path is malformed or no object has this path. During a reload, several objects
-    /// in one outer may share a name. The function then returns the latest object.
+    /// in one outer may share a name. The function then returns the latest object. A default subobject is also found by an earlier name of
+    /// its property.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         let parts = path.strip_prefix(ROOT)?.split('/');
-        let step = |outer, part| self.0.objects.find(outer, &unescape(part)?);
+        let step = |outer, part| {
+            let name = unescape(part)?;
+            self.0.objects.find(outer, &name).or_else(|| self.renamed_part(outer, &name))
+        };
         parts.into_iter().try_fold(ObjectHandle::NONE, step)
+    }
+
+    /// Returns the default subobject whose property has an earlier or later name `name`.
+    #[cold]
+    fn renamed_part(&self, owner: ObjectHandle, name: &str) -> Option<ObjectHandle> {
+        // Skips the search for the names if the owner has no default subobject.
+        if self.0.objects.parts(owner).is_empty() {
+            return None;
+        }
+        let class = self.0.objects.class(owner)?;
+        let names = self.0.types.names_of_member(class.lineage().map(|class| &*class.path), name);
+        names.iter().find_map(|name| self.0.objects.subobject(owner, name))
     }
 
     /// Renames an object, moves the object to a new outer, or both. If `name` is empty, the object keeps its name. If `outer` is `NONE`,
@@ -107,6 +123,7 @@ mod tests {
 
     use super::{escape, unescape};
     use crate::World;
+    use crate::object_flags;
     use crate::testing::{declare, dynamic, world};
 
     /// Creates a world, and creates an object for each path in order.
@@ -150,6 +167,19 @@ mod tests {
         assert!(world.objects.rename(objects[0], "z", ObjectHandle::NONE).is_ok());
         assert_eq!(world.path_of(objects[1]).as_deref(), Some("/World/z/b"));
         assert_eq!((world.object_at("/World/a/b"), world.object_at("/World/z/b")), (None, Some(objects[1])));
+    }
+
+    #[test]
+    fn an_earlier_name_resolves_to_the_renamed_subobject() {
+        let (world, objects) = check(&["/World/a"]);
+        let owner = objects[0];
+        let class = world.objects.class(owner).unwrap();
+        let body =
+            world.objects.allocate_part(&class, world.objects.part_name("body"), owner, object_flags::SUBOBJECT, 0);
+        assert_eq!((world.object_at("/World/a/body"), world.object_at("/World/a/mesh")), (Some(body), None));
+        world.types.redirect("/Script/Game.Node:mesh", "/Script/Game.Node:body");
+        assert_eq!(world.object_at("/World/a/mesh"), Some(body));
+        assert_eq!((world.object_at("/World/a/leg"), world.object_at("/World/mesh")), (None, None));
     }
 
     #[test]
