@@ -7,7 +7,8 @@ use std::fs::write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use alcedo_runtime::{Budget, CallError, LeaseKind, ObjectHandle, Runtime, Value};
+use alcedo_runtime::zcall::{Answer, Call, PlainProtocol, Resolved, ZCallName};
+use alcedo_runtime::{AnyConjugate, Budget, CallError, LeaseKind, ObjectHandle, Runtime, Signature, Value};
 use expect_test::expect;
 
 const CAVE: &str = "/Script/Game.Cave";
@@ -181,6 +182,29 @@ fn objects_referenced_by_an_owned_value_are_not_collected() {
     query(&host, knowing, "let_go", &[]);
     host.collection().collect().expect("a safe point");
     assert!(!host.objects().is_alive(known));
+}
+
+/// A function of the host writes to the owned string that a plugin has passed, and then returns the argument.
+#[test]
+fn a_string_argument_is_unchanged_although_its_value_is_written_during_the_call() {
+    let host = host();
+    let signature: Signature = "String, u64 -> String".parse().expect("a signature");
+    let weak = host.downgrade();
+    let letters = move |_name: &ZCallName| {
+        let weak = weak.clone();
+        Ok(Answer::Function(Resolved::new(signature.clone(), move |mut call: Call<'_>| {
+            let text = call.text(0)?;
+            let value = AnyConjugate::from_number(call.argument(1)?);
+            let host = weak.upgrade().expect("it is there");
+            host.conjugates().write(value, &Value::Text("later".to_owned())).expect("a string");
+            let text = text.to_owned();
+            call.set_text_result(&text)
+        })))
+    };
+    host.calls().add_protocol(PlainProtocol::new("post")).expect("it is free");
+    host.calls().add_resolver("post", 0, "letters", letters).expect("there is the protocol");
+    let fence = spawn(&host, "/Script/Game.Fence");
+    assert_eq!(answer_of(&host, fence, "send"), "early");
 }
 
 /// Returns a host with functions that borrow and sum values. Also returns a dealer, an object that passes values without their type.

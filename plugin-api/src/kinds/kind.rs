@@ -136,16 +136,18 @@ macro_rules! kind {
     };
     (@text) => {
         type Passing = $crate::value::AsText;
-        type In = alcedo_abi::value::TextView;
+        type In = (String, alcedo_abi::value::TextView);
         type Out = $crate::value::TextOut;
 
-        unsafe fn stage(&self) -> alcedo_abi::value::TextView {
-            // The caller must not drop the value before the call returns.
-            self.owned.ptr().unwrap_or_else(|error| $crate::__private::fail(error)).as_ptr().view()
+        unsafe fn stage(&self) -> (String, alcedo_abi::value::TextView) {
+            // Copies the string, because the host may write to the value before the callee reads the argument.
+            let text = self.owned.ptr().unwrap_or_else(|error| $crate::__private::fail(error)).as_ptr().utf8();
+            let view = alcedo_abi::value::TextView::of(&text);
+            (text, view)
         }
 
-        fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
-            $crate::value::pointer_slot(staged)
+        fn slot_in(&self, (_text, view): &(String, alcedo_abi::value::TextView)) -> alcedo_abi::zcall::Slot {
+            $crate::value::pointer_slot(view)
         }
 
         fn out() -> $crate::value::TextOut {

@@ -37,6 +37,14 @@ impl Fence {
         text
     }
 
+    /// Passes an owned string to the host, together with the number of the string. Returns the result.
+    #[ufunction]
+    fn send(&self, this: This<Self>) -> String {
+        let letter = UString::from("early");
+        let number = AnyConjugate::of(&letter).number();
+        this.zcall("post:/letter", (letter, number)).expect("the host answers")
+    }
+
     /// Returns the states of the borrowed value and of its copy.
     #[ufunction]
     fn describe(&self, this: This<Self>) -> String {
