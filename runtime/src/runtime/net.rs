@@ -8,7 +8,6 @@ use super::Runtime;
 use crate::boundary::{CallError, mismatch};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
-use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::{Value, with_objects};
 
@@ -103,18 +102,17 @@ impl Runtime {
             let ids: Vec<_> = objects.into_iter().map(|handle| ObjectHandle(id(handle))).collect();
             return Ok([&[BY_ITSELF], &*joined(&ids, bytes)].concat());
         }
-        let mut sent = OwnedValue::zero(ty);
-        sent.write(&value).map_err(|error| CallError::other(error.to_string()))?;
-        // The text contains positions in this table, because an id may not have the form of a handle. The first position is 1.
+        // The text contains positions in this table, because an id may not have the form of a handle, and because the keys of a set must
+        // differ. The first position is 1. An object without an id has the entry 0.
         let mut ids = Vec::new();
-        sent.as_mut().map_objects(&mut |handle| match id(handle) {
-            0 => ObjectHandle::NONE,
-            id => {
-                ids.push(ObjectHandle(id));
+        let value = with_objects(&value, &mut |handle| match handle {
+            ObjectHandle::NONE => ObjectHandle::NONE,
+            handle => {
+                ids.push(ObjectHandle(id(handle)));
                 ObjectHandle::new(ids.len() as u32, 1)
             }
         });
-        let text = sent.read().print(&self.core().world.names);
+        let text = value.print(&self.core().world.names);
         Ok([&[BY_FIELDS], &*joined(&ids, text.as_bytes())].concat())
     }
 
