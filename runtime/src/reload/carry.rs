@@ -180,7 +180,15 @@ pub(super) fn asleep(
         let change = &mut changes[plan.asleep];
         *if *value == KeptValue::Default { &mut change.followed } else { &mut change.dormant } += 1;
     }
-    dormant.values.extend(values);
+    for (name, value) in values {
+        // The base class may have had a property with the name of a dormant value. Keeps one value per name: the newer one, unless only the
+        // older one differs from its default.
+        match dormant.values.iter_mut().find(|(known, _)| *known == name) {
+            None => dormant.values.push((name, value)),
+            Some((_, older)) if value != KeptValue::Default => *older = value,
+            Some(_) => {}
+        }
+    }
     dormant.fields.extend(fields);
     Ok(dormant)
 }
@@ -443,5 +451,8 @@ mod in_place;
 #[cfg(test)]
 #[path = "carry/tests/matrix.rs"]
 mod matrix;
+#[cfg(test)]
+#[path = "carry/tests/sleep.rs"]
+mod sleep;
 #[cfg(test)]
 mod tests;
