@@ -273,6 +273,19 @@ fn a_class_with_a_retyped_or_renamed_kept_field_is_carried_by_name() {
 }
 
 #[test]
+fn a_kept_field_that_moves_to_the_base_class_and_back_keeps_its_value() {
+    let host = host(&[]);
+    let chalk = host.objects().spawn("/Script/Game.Chalk").expect("spawned");
+    let mark = || host.objects().call(chalk, "mark", &[]).expect("it marks");
+    assert_eq!((mark(), mark()), (Some(Value::U32(1)), Some(Value::U32(2))));
+    for (marks, features) in (3..).zip([&["unlisted"][..], &[], &["unlisted"]]) {
+        let report = reload(&host, features);
+        assert_eq!((report.fields_kept, report.fields_lost), (1, vec![]), "{features:?}");
+        assert_eq!(mark(), Some(Value::U32(marks)), "{features:?}");
+    }
+}
+
+#[test]
 fn a_kept_field_that_is_renamed_and_retyped_has_its_value_again_after_the_type_returns() {
     let host = host(&[]);
     let [plain, written] = [tally(&host), tally(&host)];

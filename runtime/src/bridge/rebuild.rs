@@ -278,7 +278,7 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
         turns.borrow_mut().count(fields_kept, Vec::new());
         return Ok(());
     }
-    let mut restoring = Restoring::new(core, turns, object, &kept);
+    let mut restoring = Restoring::new(core, turns, object, (&kept, packed));
     for field in kept.iter().copied() {
         let older: Vec<_> = earlier.extract_if(.., |aside| restoring.is_older(aside, field)).collect();
         restoring.restore(field, &older);

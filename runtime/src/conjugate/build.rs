@@ -270,15 +270,38 @@ impl Plugins<'_> {
     }
 
     /// Restores a kept field under its current name. `class` is the current class of the field, and `all` contains all kept fields of the
-    /// object. Does not restore a renamed field if `all` already contains a field with the new name. Returns [`Misfit`] if no part accepts
-    /// the field.
+    /// object that are saved by name. If the part of `class` no longer declares the field, tries the remaining parts of the object, because
+    /// the declaration may have moved to a base class or a derived class. Returns [`Misfit`] if no part accepts the field.
     pub(crate) fn load_kept(
         &self,
         object: ObjectHandle,
         (field, class): (KeptView<'_>, Option<ClassId>),
-        all: &[KeptView<'_>],
+        (all, packed): (&[KeptView<'_>], &PackedFields),
     ) -> Result<(), Misfit> {
-        let part = class.and_then(|class| self.pairs.part(self.key_of(object)?, class)).ok_or(Misfit::Gone)?;
+        let key = self.key_of(object).ok_or(Misfit::Gone)?;
+        let own = class.and_then(|class| self.pairs.part(key, class));
+        let loaded = own.map_or(Err(Misfit::Gone), |part| self.load_into(&part, field, all));
+        if loaded != Err(Misfit::Gone) {
+            return loaded;
+        }
+        // A part with packed fields declares the fields of its earlier build, so no field has moved to this part.
+        let has_own = |part: &Part| {
+            let is_packed = packed.of(object).any(|(of, _)| of == part.class);
+            is_packed || self.is_saved(part, field.name, all)
+        };
+        let parts = self.pairs.parts(key);
+        let others = parts.iter().filter(|part| Some(part.class) != class && !has_own(part));
+        let mut moved = others.map(|part| self.load_into(part, field, all));
+        moved.find(|moved| *moved != Err(Misfit::Gone)).unwrap_or(loaded)
+    }
+
+    /// Checks if `all` contains a field with this name of the class of this part.
+    fn is_saved(&self, part: &Part, name: &str, all: &[KeptView<'_>]) -> bool {
+        all.iter().any(|other| **other.name == *name && self.kept_class(other.class) == Some(part.class))
+    }
+
+    /// Passes a kept field to one plugin part. Does not restore a renamed field if `all` already contains a field with the new name.
+    fn load_into(&self, part: &Part, field: KeptView<'_>, all: &[KeptView<'_>]) -> Result<(), Misfit> {
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), field.data);
             self.red.call_hook(&part.gate, &part.names.keep, |failure| {
@@ -289,10 +312,9 @@ impl Plugins<'_> {
         };
         let mut loaded = load(field.name);
         if matches!(loaded, Err(CallError::NotFound { .. })) {
-            let is_free =
-                |name: &&String| !all.iter().any(|other| other.class == field.class && **other.name == ***name);
             let names = self.world.types.names_of_member(std::iter::once(&*part.path), field.name);
-            let mut renamed = names.iter().skip(1).filter(is_free).map(|name| load(name));
+            let free = names.iter().skip(1).filter(|name| !self.is_saved(part, name, all));
+            let mut renamed = free.map(|name| load(name));
             loaded = renamed.find(|loaded| !matches!(loaded, Err(CallError::NotFound { .. }))).unwrap_or(loaded);
         }
         loaded.map_err(|error| match error {

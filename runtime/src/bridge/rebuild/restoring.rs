@@ -19,6 +19,7 @@ pub(super) struct Restoring<'a> {
     object: ObjectHandle,
     /// Fields that the previous build has saved.
     kept: &'a [KeptView<'a>],
+    packed: &'a PackedFields,
     /// Number of restored fields.
     fields_kept: u64,
     /// Fields with a restored or written value of the object. Most objects have few kept fields, and need no allocation here.
@@ -34,10 +35,10 @@ impl<'a> Restoring<'a> {
         core: &'a Core,
         turns: &'a RefCell<Turns>,
         object: ObjectHandle,
-        kept: &'a [KeptView<'a>],
+        (kept, packed): (&'a [KeptView<'a>], &'a PackedFields),
     ) -> Self {
         let (fields_kept, restored, lost, aside) = Default::default();
-        Self { core, turns, object, kept, fields_kept, restored, lost, aside }
+        Self { core, turns, object, kept, packed, fields_kept, restored, lost, aside }
     }
 
     /// Checks if a value that was put aside belongs to a saved field, possibly under an earlier name of the field.
@@ -126,7 +127,7 @@ impl<'a> Restoring<'a> {
     /// Passes a value to the plugin part. `all` contains the saved fields whose names are not available for a renamed field.
     fn load(&self, field: KeptView<'_>, all: &[KeptView<'_>]) -> Result<(), Misfit> {
         let class = kept_class_of(self.core, self.turns, field.class);
-        self.core.plugins().load_kept(self.object, (field, class), all)
+        self.core.plugins().load_kept(self.object, (field, class), (all, self.packed))
     }
 
     /// Checks if two saved values belong to one field, possibly under different names.

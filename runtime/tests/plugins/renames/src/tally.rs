@@ -79,3 +79,53 @@ impl Tally {
         &mut self.remarks
     }
 }
+
+/// Base class of a class with a kept field.
+#[cfg(not(feature = "unlisted"))]
+#[uclass(package = "Game")]
+pub struct Slate {}
+
+/// Class with a kept field. A later build declares the field in the base class.
+#[cfg(not(feature = "unlisted"))]
+#[uclass(package = "Game", base = Slate)]
+pub struct Chalk {
+    /// Number of marks.
+    #[keep]
+    marks: u32,
+}
+
+#[cfg(not(feature = "unlisted"))]
+#[uclass]
+impl Chalk {
+    /// Adds a mark, and returns the number of marks.
+    #[ufunction]
+    fn mark(&mut self) -> u32 {
+        self.marks += 1;
+        self.marks
+    }
+}
+
+/// Base class of a later build, with the kept field.
+#[cfg(feature = "unlisted")]
+#[uclass(package = "Game")]
+pub struct Slate {
+    /// Number of marks.
+    #[keep]
+    marks: u32,
+}
+
+#[cfg(feature = "unlisted")]
+#[uclass]
+impl Slate {
+    /// Adds a mark, and returns the number of marks.
+    #[ufunction]
+    fn mark(&mut self) -> u32 {
+        self.marks += 1;
+        self.marks
+    }
+}
+
+/// Class of a later build, without a field.
+#[cfg(feature = "unlisted")]
+#[uclass(package = "Game", base = Slate)]
+pub struct Chalk {}
