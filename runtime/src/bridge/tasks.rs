@@ -17,7 +17,7 @@ use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use alcedo_abi::task::{Job, JobId, JobKind};
 use alcedo_base::repeats::{Repeats, times};
@@ -27,6 +27,7 @@ use crate::boundary::{CallError, catch_panics};
 use crate::cells::{Counted, RefCell};
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::conjugate::red::RedStack;
+use crate::deadline;
 use crate::handles::ModuleId;
 use crate::lease::{LeaseKind, Leases};
 use crate::logs;
@@ -168,16 +169,26 @@ impl Tasks {
     }
 
     /// Blocks until a job is ready, another thread sends a message, or `timeout` expires. Returns `true` if a job is ready or a message was
-    /// received.
+    /// received. During the wait, drops thread-locals of unloading modules on this thread.
     pub(crate) fn wait(&self, timeout: Duration) -> bool {
         let store = self.store.borrow();
         if !store.ready.is_empty() || !store.posted.is_empty() || !store.unreceived.is_empty() {
             return true;
         }
         drop(store);
-        let mut select = Select::new();
+        let (until, mut select) = (deadline::after(timeout), Select::new());
         select.recv(&self.messages);
-        select.ready_timeout(timeout).is_ok()
+        loop {
+            alcedo_sys::checkpoint();
+            let left = until.saturating_duration_since(Instant::now());
+            let next = alcedo_sys::checkpoint_interval().map_or(left, |interval| interval.min(left));
+            if select.ready_timeout(next).is_ok() {
+                return true;
+            }
+            if next == left {
+                return false;
+            }
+        }
     }
 
     pub(crate) fn advance(&self, seconds: f32) {

@@ -13,12 +13,14 @@ const BATCH: usize = 256;
 
 /// Waits until `is_done` returns true, and then returns true. Returns false if `is_late` returned true before the last call of `is_done`.
 /// Between two calls, sleeps with increasing durations, or runs posted closures. In a reload, in a creation of the Master, and before any
-/// commit, the closures stay queued, because the runtime would reject their operations.
+/// commit, the closures stay queued, because the runtime would reject their operations. Like [`checkpoint`](alcedo_sys::checkpoint), the
+/// wait also drops thread-locals of unloading modules on this thread.
 pub(crate) fn wait_until(core: &Core, is_late: impl Fn() -> bool, mut is_done: impl FnMut() -> bool) -> bool {
     let (mut sleep, longest) = SLEEP_RANGE;
     loop {
         // Checks the limit first, so that the last check of the result follows the end of the limit.
         let is_last = is_late();
+        alcedo_sys::checkpoint();
         if is_done() {
             return true;
         }

@@ -57,6 +57,7 @@ mod stat;
 mod user_library;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 pub use demands::Demands;
 pub use elf::StaticTls;
@@ -105,6 +106,15 @@ pub fn keeps_images() -> Option<&'static str> {
 /// of calls into modules. While no image is ending, a call only reads one variable.
 pub fn checkpoint() -> u64 {
     imp::checkpoint(ledger::is_any_ending())
+}
+
+/// Interval between the checkpoints of a waiting thread that has thread-locals of images.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Returns the interval at which a waiting thread must call [`checkpoint`]. Returns `None` if this thread has no thread-locals of images.
+#[must_use]
+pub fn checkpoint_interval() -> Option<Duration> {
+    imp::has_thread_locals_here().then_some(CHECKPOINT_INTERVAL)
 }
 
 /// Starts to write a range of a file to the disk, so that a later `File::sync_all` takes less time. Waits for the disk only if the queue of

@@ -6,13 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 /// Job of the thread. Receives the result of entering the folder.
 type Job = Box<dyn FnOnce(io::Result<()>) + Send>;
-
-/// Interval of the checkpoints of an idle thread that has thread-locals of images.
-const CHECKPOINT: Duration = Duration::from_millis(20);
 
 /// Thread with its own working directory. Dropping the value joins the thread.
 #[derive(Debug)]
@@ -73,9 +69,9 @@ impl OwnFolder {
 /// thread can destroy these thread-locals when the image ends.
 fn run_all(queue: &Receiver<Job>, directory: &Path) {
     loop {
-        let job = match crate::imp::has_thread_locals_here() {
-            true => queue.recv_timeout(CHECKPOINT),
-            false => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        let job = match crate::checkpoint_interval() {
+            Some(interval) => queue.recv_timeout(interval),
+            None => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match job {
             Ok(job) => job(set_current_dir(directory)),

@@ -13,6 +13,7 @@
 //! | a null argument, a mock assembly | Rust code cannot express them |
 
 mod attack;
+mod checkpoints;
 mod ends;
 mod events;
 mod identity;

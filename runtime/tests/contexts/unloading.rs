@@ -2,14 +2,13 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::TryRecvError;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use alcedo_runtime::{
     Blocker, BlockerReport, ContextError, ContextEventKind, ContextState, Error, FoundModule, LeaseKind, LoadContext,
-    LoadError, Runtime, UnloadTicket, Value, checkpoint, process,
+    LoadError, Runtime, UnloadTicket, Value, process,
 };
 
 use super::{
@@ -264,29 +263,6 @@ fn e13_slim_thread_locals_drop_on_their_threads_and_may_log() {
     assert_eq!(end.modules[0].thread_locals_run, 2, "{end}");
     let lines = record.take();
     assert_eq!(lines.matches("a thread-local of 1 bytes ends").count(), 2, "{lines}");
-}
-
-#[test]
-fn slim_thread_locals_of_a_worker_drop_at_its_checkpoint() {
-    // Keeps the log lines of this test out of the records of other tests.
-    let _record = support::record("reports");
-    let contexts = runtime().contexts();
-    let (slim, render) = lingering_slim(&contexts, "checkpoint");
-    let (done, wait) = std::sync::mpsc::channel::<()>();
-    let (called, answers) = std::sync::mpsc::channel();
-    let worker = thread::spawn(move || {
-        called.send(render.call(&[text("somebody"), Value::U32(2)]).is_ok()).expect("the test waits");
-        while wait.try_recv() == Err(TryRecvError::Empty) {
-            checkpoint();
-            thread::sleep(Duration::from_millis(1));
-        }
-    });
-    assert_eq!(answers.recv(), Ok(true));
-    let ticket = slim.begin_unload().expect("it is collectible");
-    let end = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
-    assert_eq!(end.modules[0].thread_locals_run, 1, "{end}");
-    drop(done);
-    worker.join().expect("it does not panic");
 }
 
 #[test]
