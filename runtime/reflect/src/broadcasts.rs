@@ -21,11 +21,13 @@ pub type DelegateMark = Option<NonZeroU32>;
 ///
 /// # Examples
 /// ```
+/// use alcedo_base::nesting::CallPosition;
 /// use alcedo_reflect::broadcasts::Broadcasts;
 /// use alcedo_reflect::value::Binding;
 ///
 /// let broadcasts = Broadcasts::default();
-/// let broadcast = broadcasts.enter(broadcasts.fresh_mark(), vec![Binding::default()], None);
+/// let position = CallPosition::new(None);
+/// let broadcast = broadcasts.enter(broadcasts.fresh_mark(), vec![Binding::default()], position);
 /// assert_eq!(broadcast.next_binding(), Some(Binding::default()));
 /// assert_eq!(broadcast.next_binding(), None);
 /// ```
@@ -41,8 +43,9 @@ struct Running {
     mark: DelegateMark,
     /// Remaining bindings, in reverse call order.
     left: Vec<Binding>,
-    /// `None` for a call that does not count toward the limit of nested calls.
-    position: Option<CallPosition>,
+    position: CallPosition,
+    /// Set if the call counts toward the limit of nested calls.
+    is_counted: bool,
 }
 
 /// Call of a delegate in progress. Dropping this value ends the call.
@@ -54,10 +57,14 @@ pub struct Broadcast<'a> {
 }
 
 impl Broadcasts {
-    /// Begins a call of the delegate with this mark. `left` contains the bindings to call, in reverse call order. A call with a position
-    /// counts toward the limit of nested calls.
-    pub fn enter(&self, mark: DelegateMark, left: Vec<Binding>, position: Option<CallPosition>) -> Broadcast<'_> {
-        Broadcast { of: self, running: self.running.enter(Running { mark, left, position }) }
+    /// Begins a call of the delegate with this mark. `left` contains the bindings to call, in reverse call order.
+    pub fn enter(&self, mark: DelegateMark, left: Vec<Binding>, position: CallPosition) -> Broadcast<'_> {
+        Broadcast { of: self, running: self.running.enter(Running { mark, left, position, is_counted: true }) }
+    }
+
+    /// Begins a call like [`Broadcasts::enter`] that does not count toward the limit of nested calls.
+    pub fn enter_uncounted(&self, mark: DelegateMark, left: Vec<Binding>, position: CallPosition) -> Broadcast<'_> {
+        Broadcast { of: self, running: self.running.enter(Running { mark, left, position, is_counted: false }) }
     }
 
     /// Returns the number of calls in progress.
@@ -68,16 +75,15 @@ impl Broadcasts {
 
     /// Returns the positions of the calls in progress that count toward the limit of nested calls, oldest first.
     pub fn positions(&self) -> Vec<CallPosition> {
-        self.running.with_all(|calls| calls.filter_map(|running| running.position).collect())
+        self.running
+            .with_all(|calls| calls.filter(|running| running.is_counted).map(|running| running.position).collect())
     }
 
-    /// Removes the remaining bindings of the calls that contain a call at `inner`, except those of the outermost call. Ignores calls
-    /// without a position.
+    /// Removes the remaining bindings of the calls that contain a call at `inner`, except those of the outermost call.
     pub fn end_nested(&self, inner: CallPosition) {
         self.running.with_all(|calls| {
-            let placed = calls.filter_map(|running| Some((running.position?, &mut running.left)));
-            let outer = outer_calls(placed.collect(), |(position, _)| *position, inner);
-            outer.into_iter().skip(1).for_each(|(_, left)| left.clear());
+            let outer = outer_calls(calls.collect(), |running| running.position, inner);
+            outer.into_iter().skip(1).for_each(|running| running.left.clear());
         });
     }
 

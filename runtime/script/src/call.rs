@@ -4,6 +4,7 @@
 
 use std::rc::{Rc, Weak};
 
+use alcedo_abi::call::FailureKind;
 use alcedo_abi::kinds::{function_flags, property_flags};
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
@@ -175,15 +176,11 @@ impl Calling<'_> {
                 };
                 let left = several.iter().rev().copied().collect();
                 // The limits of the machine apply to the nesting of this call.
-                let broadcast = world.broadcasts.enter(mark, left, None);
-                while let Some(binding) = broadcast.next_binding() {
-                    // Skips destroyed objects, because an earlier call of this loop may have destroyed the bound object or the calling
-                    // object.
-                    if !world.objects.is_alive(binding.object) {
-                        continue;
-                    }
+                let position = world.stack.position();
+                let broadcast = world.broadcasts.enter_uncounted(mark, left, position);
+                let call = |binding: &Binding| -> Result<(), CallError> {
                     let registers = registers.refreshed(world);
-                    let callee = find(&binding)?;
+                    let callee = find(binding)?;
                     let depth = machine.frames.depth();
                     let calling = Calling { registers: &registers, ..self };
                     if calling.enter_bound(binding.object, &callee)? == Transfer::In {
@@ -191,6 +188,18 @@ impl Calling<'_> {
                         // Copies no values back, because delegates have no out parameters and multicast delegates have no result.
                         machine.frames.pop();
                     }
+                    Ok(())
+                };
+                while let Some(binding) = broadcast.next_binding() {
+                    // Skips destroyed objects, because an earlier call of this loop may have destroyed the bound object or the calling
+                    // object.
+                    if !world.objects.is_alive(binding.object) {
+                        continue;
+                    }
+                    call(&binding).map_err(|error| match error.kind() {
+                        FailureKind::TOO_DEEP => machine.refused(world, error),
+                        _ => error,
+                    })?;
                 }
                 Ok(Transfer::Out)
             }
@@ -236,7 +245,8 @@ impl Calling<'_> {
         }
         let class = if class == Name::default() { linked.class_name } else { class };
         let pushed = machine.frames.push(linked, object, memory, class, site);
-        let params = pushed.map_err(|linked| machine.frames.too_deep(linked.function.path.to_string()))?;
+        let too_deep = |linked: Rc<Linked>| machine.frames.too_deep(linked.function.path.to_string());
+        let params = pushed.map_err(|linked| machine.refused(world, too_deep(linked)))?;
         for one in &site.moves {
             // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
             // parameters.

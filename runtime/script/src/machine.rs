@@ -146,6 +146,13 @@ impl Machine {
         }
     }
 
+    /// Ends the nested broadcasts that contain a refused call, because a native function may ignore `error`. Returns `error`.
+    #[cold]
+    pub(crate) fn refused(&self, world: &World, error: CallError) -> CallError {
+        world.broadcasts.end_nested(world.stack.position());
+        error
+    }
+
     /// Resets the counters if no script is running.
     pub(crate) fn begin(&self) {
         if self.frames.depth() == 0 {

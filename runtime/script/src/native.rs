@@ -33,7 +33,7 @@ impl Machine {
         let entries = self.entries.get();
         if entries >= self.limits.entries {
             let what = self.innermost(1).pop().map(|place| place.function).unwrap_or_default();
-            let error = self.in_script(CallError::TooDeep { what, limit: self.limits.entries });
+            let error = self.in_script(self.refused(world, CallError::TooDeep { what, limit: self.limits.entries }));
             self.frames.unwind(depth);
             return Err(error);
         }
@@ -79,7 +79,8 @@ impl Machine {
         let depth = self.frames.depth();
         let _mark = self.mark();
         let pushed = self.frames.push(Rc::clone(linked), object, memory, class, std::ptr::null());
-        let base = pushed.map_err(|linked| self.frames.too_deep(linked.function.path.to_string()))?;
+        let too_deep = |linked: Rc<Linked>| self.frames.too_deep(linked.function.path.to_string());
+        let base = pushed.map_err(|linked| self.refused(world, too_deep(linked)))?;
         let function = &linked.function;
         let one = |param: &Property, from: *const u8, to: *mut u8| {
             let at = param.offset as usize;

@@ -164,3 +164,18 @@ fn a_delegate_that_the_arguments_of_its_broadcast_destroy_still_calls_its_listen
         "first7last7",
     );
 }
+
+#[test]
+fn listeners_that_repeat_a_broadcast_of_a_script_end_after_few_calls() {
+    let (scripts, robot) = robot(
+        r#"
+        var int Calls;
+        function Repeat() { on_touch.Broadcast(1); }
+        function First(int n) { Calls += 1; if (Calls < 1000) try_call("Repeat"); }
+        function Second(int n) { First(n); }
+        function int Reports() { on_touch.Add(First); on_touch.Add(Second); on_touch.Broadcast(1); return Calls; }
+        "#,
+    );
+    let calls = scripts.outcome(robot, "Reports");
+    assert!(calls.parse::<u32>().is_ok_and(|calls| calls <= 128), "{calls} calls");
+}

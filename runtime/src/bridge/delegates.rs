@@ -6,8 +6,8 @@
 //! broadcast, even if the delegate has moved in memory; see [`Broadcasts`]. Bindings that are added during the broadcast are called from
 //! the next broadcast on. Bindings to destroyed objects are skipped and removed. Bindings to dormant objects are skipped and kept. A failed
 //! call does not stop the remaining calls. The broadcast returns the first error. Only nested broadcasts end at the error
-//! [`CallError::TooDeep`] of a call inside, and at a refused call that exceeds the depth limit of delegate calls, even if a function ignores
-//! the error. Otherwise two functions that repeat the broadcast would double the number of calls with each level.
+//! [`CallError::TooDeep`] of a call inside, and at a refused call that exceeds the depth limit of delegate calls or of scripts, even if a
+//! function ignores the error. Otherwise two functions that repeat the broadcast would double the number of calls with each level.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -262,7 +262,7 @@ pub(crate) fn call(
     if let PropertyType::Delegate(_) = ty {
         return call_one(world, signature, bindings(delegate), call);
     }
-    let broadcast = world.broadcasts.enter(mark, bindings(delegate).to_vec(), Some(position));
+    let broadcast = world.broadcasts.enter(mark, bindings(delegate).to_vec(), position);
     let mut outcome = Ok(());
     while let Some(binding) = broadcast.next_binding() {
         let Some(function) = target(world, signature, &binding) else { continue };
@@ -335,7 +335,7 @@ fn call_one(world: &World, signature: &str, bindings: &[Binding], call: &mut Cal
         Some(why) => nothing(&format!("does not resolve: {why}")),
         None => nothing("is bound to a dormant object"),
     })?;
-    let _running = world.broadcasts.enter(None, Vec::new(), Some(world.stack.position()));
+    let _running = world.broadcasts.enter(None, Vec::new(), world.stack.position());
     call(&function, binding.object)
 }
 
@@ -366,7 +366,7 @@ mod tests {
     /// Checks the exceeded limit of a call on the stack of the thread, during calls at these stack pointers of coroutines.
     fn check(running: impl Iterator<Item = Option<usize>>, expected: Option<Limit>) {
         let broadcasts = Broadcasts::default();
-        let enter = |pointer| broadcasts.enter(None, Vec::new(), Some(CallPosition::new(pointer)));
+        let enter = |pointer| broadcasts.enter(None, Vec::new(), CallPosition::new(pointer));
         let _running: Vec<_> = running.map(enter).collect();
         assert_eq!(limit_exceeded_by(&broadcasts, CallPosition::new(None)), expected);
     }
