@@ -52,7 +52,8 @@ impl Started {
     /// # Errors
     /// Returns an error if the canary fails. The error names the module that caused the failure.
     pub(super) fn run(self, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
-        let Self { program, mut child, mut wire, printed } = self;
+        // An early return drops these values in reverse order, so it also kills the canary before the socket closes.
+        let Self { program, mut wire, mut child, printed } = self;
         let until = crate::deadline::after(deadline);
         let names: Vec<_> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
         match wire.send(&Message::Request(candidates), Some(deadline)) {
@@ -322,6 +323,36 @@ mod tests {
         let process = Pid::from_child(&child);
         drop(Leashed(child));
         assert!(waitpid(Some(process), WaitOptions::NOHANG).is_err(), "no such child remains");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_canary_ends_before_its_socket_if_its_request_cannot_be_sent() {
+        use std::ffi::OsString;
+        use std::io::Read as _;
+        use std::process::Command;
+        use std::time::Duration;
+
+        use rustix::process::{Pid, test_kill_process};
+
+        use super::{Leashed, LoadError, Printed, Started};
+        use crate::load::canary::protocol::Candidate;
+        use crate::load::canary::wire::tests::ends;
+
+        let (wire, mut theirs) = ends();
+        let (output, _writer) = std::io::pipe().expect("a pipe");
+        let child = Command::new("sleep").arg("60").spawn().expect("every system has it");
+        let process = Pid::from_child(&child);
+        let canary = std::thread::spawn(move || {
+            let end = theirs.read(&mut [0]).expect("the end of the socket");
+            (end, test_kill_process(process).is_err())
+        });
+        let printed = Printed::of(output).expect("a thread");
+        let started = Started { program: "canary".into(), child: Leashed(child), wire, printed };
+        let candidate = Candidate { name: "x".repeat(1 << 20), path: OsString::new(), refuses_undeclared: false };
+        let refused = started.run(vec![candidate], Duration::from_secs(60));
+        assert!(matches!(refused, Err(LoadError::CanaryUnavailable { .. })), "{refused:?}");
+        assert_eq!(canary.join().expect("it waits"), (0, true), "the process has ended");
     }
 
     #[test]
