@@ -61,6 +61,46 @@ fn a_subobject_that_a_reconstructed_owner_lacks_ends_with_its_new_subobjects() {
 }
 
 #[test]
+fn new_subobjects_of_one_reload_refer_to_each_other() {
+    let spark = "class Spark extends Actor;
+        var Spark Next;";
+    let bare = "class Lamp extends Actor;\n";
+    let full = "class Lamp extends Actor;
+        var Spark First;
+        var Spark Second;
+        defaultproperties
+        {
+            Begin Object Class=Spark Name=One
+                Next=Two
+            End Object
+            Begin Object Class=Spark Name=Two
+                Next=One
+            End Object
+            First=One
+            Second=Two
+        }";
+    let package = Package::new("Tale", &[("Spark.uc", spark), ("Lamp.uc", bare)]);
+    let host = host(&package);
+    let lamp = spawn(&host, "/Script/Tale.Lamp");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (world, path) = (folder.path().join("world"), host.objects().path_of(lamp).expect("a path"));
+    host.worlds().save(&world).expect("it is saved");
+    package.edit("Lamp.uc", bare, full);
+    reload_of(&host, &package);
+    let loaded = host_of(builder(), &package);
+    let _report = loaded.worlds().load(&world).expect("it is loaded");
+    let restored = loaded.objects().at_path(&path).expect("it was saved");
+    for (host, lamp) in [(&host, lamp), (&loaded, restored)] {
+        let part = |object, name: &str| match get(host, object, name) {
+            Value::Object(part) => part,
+            other => panic!("{other:?}"),
+        };
+        let [first, second] = ["First", "Second"].map(|name| part(lamp, name));
+        assert_eq!([first, second].map(|object| part(object, "Next")), [second, first]);
+    }
+}
+
+#[test]
 fn a_reconstructed_subobject_follows_the_defaults_that_its_owner_overrides() {
     let lamp = "class Lamp extends Actor;
         var Spark Shade;

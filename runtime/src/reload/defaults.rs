@@ -100,6 +100,21 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
     }
 }
 
+/// Returns the references of a new subobject and of its own subobjects. References to subobjects that are created later still name
+/// templates.
+pub(crate) fn references_of(core: &Core, part: ObjectHandle) -> Vec<OwnReference> {
+    let objects = &core.world.objects;
+    let (mut parts, mut found) = (vec![part], Vec::new());
+    while let Some(object) = parts.pop() {
+        parts.extend(objects.parts(object).into_iter().map(|(_name, part)| part));
+        let Some(class) = objects.class(object) else { continue };
+        for property in class.properties.iter().filter(|property| property.ty.names_objects()) {
+            found.push(OwnReference { object, property: Rc::clone(&property.text), to: PropertyDefault::OwnParts });
+        }
+    }
+    found
+}
+
 /// Adapts a value of a class default object to an object. Replaces references to the class default object and its subobjects by references
 /// to the object and its own subobjects.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {

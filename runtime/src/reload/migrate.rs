@@ -22,7 +22,7 @@ use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, has_moved, key_of};
 use crate::reload::compiled::stays;
 use crate::reload::converted::Later;
-use crate::reload::defaults::refer_to_own;
+use crate::reload::defaults::{refer_to_own, references_of};
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{ClassPlan, Notes, plan_class};
 use crate::reload::report::ReloadReport;
@@ -322,8 +322,11 @@ impl Walk<'_> {
                 if self.find_again(object, &plan.new, subobject)? {
                     continue;
                 }
-                add_subobject(&self.core.world, &self.core.plugins(), object, subobject)?;
+                let added = add_subobject(&self.core.world, &self.core.plugins(), object, subobject)?;
                 faults::at(ReloadStep::AddSubobject)?;
+                if plan.added_subobjects.len() > 1 {
+                    self.later.to_own.extend(references_of(self.core, added));
+                }
             }
             if was_dormant {
                 self.part_with_others(object, &plan.new);

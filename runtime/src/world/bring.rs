@@ -26,7 +26,7 @@ use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::conversion::{PendingConversion, select};
-use crate::reload::defaults::{OwnReference, refer_to_own};
+use crate::reload::defaults::{OwnReference, refer_to_own, references_of};
 use crate::reload::object_plan::ObjectPlan;
 use crate::world::error::WorldError;
 use crate::world::file_value::FileReference;
@@ -420,15 +420,19 @@ impl<'a> Bringing<'a> {
         if is_dormant || self.doomed.contains(&object) {
             return Ok(());
         }
+        let mut added = Vec::new();
         for subobject in declared {
             let has_it = |child: ObjectHandle| !self.doomed.contains(&child);
             if objects.subobject(object, &subobject.name).is_some_and(has_it) {
                 continue;
             }
             let made = add_subobject(&self.core.world, &self.core.plugins(), object, subobject);
-            made.map_err(|error| CallError::other(error.to_string()))?;
+            added.push(made.map_err(|error| CallError::other(error.to_string()))?);
             faults::at(ReloadStep::AddSubobject)?;
             self.note_structure(format!("{}.{}: every object gets one", plan.class.short_path(), subobject.name));
+        }
+        if added.len() > 1 {
+            self.to_own.extend(added.into_iter().flat_map(|part| references_of(self.core, part)));
         }
         Ok(())
     }
