@@ -100,15 +100,23 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
     }
 }
 
-/// Returns the references of a new subobject and of its own subobjects. References to subobjects that are created later still name
-/// templates.
+/// Returns the references to templates in a new subobject and in its own subobjects. These references name subobjects that are created
+/// later.
 pub(crate) fn references_of(core: &Core, part: ObjectHandle) -> Vec<OwnReference> {
     let objects = &core.world.objects;
     let (mut parts, mut found) = (vec![part], Vec::new());
     while let Some(object) = parts.pop() {
         parts.extend(objects.parts(object).into_iter().map(|(_name, part)| part));
         let Some(class) = objects.class(object) else { continue };
-        for property in class.properties.iter().filter(|property| property.ty.names_objects()) {
+        let names_template = |property: &Property| {
+            let (value, mut found) = (objects.with_body(object, |body| body.view().read(property)), false);
+            value.iter().flatten().for_each(|value| {
+                value.visit_objects(&mut |named, _| found |= objects.is_template(named));
+            });
+            found
+        };
+        let naming = class.properties.iter().filter(|property| property.ty.names_objects());
+        for property in naming.filter(|property| names_template(property)) {
             found.push(OwnReference { object, property: Rc::clone(&property.text), to: PropertyDefault::OwnParts });
         }
     }
