@@ -1,5 +1,5 @@
-//! Detects activities that take too long, and records the last reported activity. Reads no clock: the caller passes the time and
-//! the activity numbers.
+//! Detects activities that take too long, and records the reported activities. Reads no clock: the caller passes the time and the
+//! activity numbers.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(super) enum Verdict {
         at: usize,
         since: Duration,
     },
-    /// The last reported activity has ended.
+    /// A reported activity has ended.
     Over {
         /// Time from the first observation of the activity to its end.
         after: Duration,
@@ -24,42 +24,44 @@ pub(super) enum Verdict {
 #[derive(Debug)]
 pub(super) struct Judge {
     limit: Duration,
-    /// Activities of the last check, outermost first, each with the time of its first observation.
-    seen: Vec<(u64, Duration)>,
-    /// Number of the last reported activity, the time of its first observation, and a flag that is true while the activity runs.
-    reported: Option<(u64, Duration, bool)>,
+    /// Activities of the last check, outermost first.
+    seen: Vec<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    id: u64,
+    /// Time of the first observation, or of the end of a reported activity for which this activity has waited.
+    since: Duration,
+    is_reported: bool,
 }
 
 impl Judge {
     /// Creates a judge that reports activities that last `limit` or longer.
     pub(super) fn new(limit: Duration) -> Self {
-        Self { limit, seen: Vec::new(), reported: None }
+        Self { limit, seen: Vec::new() }
     }
 
     /// Compares the current activities with the activities of the last check. `activity` contains the numbers of the activities that the
     /// thread has at the time `now`, outermost first.
     ///
-    /// Reports the innermost activity that takes too long, because outer activities only wait for the innermost activity. After a report,
-    /// omits the activities that began before the reported activity, because they wait for the reported activity.
+    /// Reports the innermost activity that takes too long, because outer activities only wait for the innermost activity. Omits the
+    /// activities outside of a reported activity until the reported activity ends. The time of these activities then begins again.
     pub(super) fn check(&mut self, now: Duration, activity: &[u64]) -> Verdict {
-        let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
-        self.seen.truncate(same);
-        self.seen.extend(activity[same..].iter().map(|id| (*id, now)));
-        if let Some((id, since, going_on)) = &mut self.reported
-            && *going_on
-            && !activity.contains(id)
-        {
-            *going_on = false;
-            return Verdict::Over { after: now.saturating_sub(*since) };
+        let same = self.seen.iter().zip(activity).take_while(|(seen, id)| seen.id == **id).count();
+        let over = self.seen.drain(same..).find(|ended| ended.is_reported);
+        self.seen.extend(activity[same..].iter().map(|id| Seen { id: *id, since: now, is_reported: false }));
+        if let Some(Seen { since, .. }) = over {
+            self.seen.iter_mut().filter(|waiting| !waiting.is_reported).for_each(|waiting| waiting.since = now);
+            return Verdict::Over { after: now.saturating_sub(since) };
         }
-        let is_overdue = |(_, since): &(u64, Duration)| now.saturating_sub(*since) >= self.limit;
+        let is_overdue = |seen: &Seen| now.saturating_sub(seen.since) >= self.limit;
         let Some(at) = self.seen.iter().rposition(is_overdue) else { return Verdict::Fine };
-        let (id, since) = self.seen[at];
-        if self.reported.is_some_and(|(reported, ..)| id <= reported) {
+        let Seen { since, is_reported, .. } = &mut self.seen[at];
+        if std::mem::replace(is_reported, true) {
             return Verdict::Fine;
         }
-        self.reported = Some((id, since, true));
-        Verdict::Stuck { at, since: now.saturating_sub(since) }
+        Verdict::Stuck { at, since: now.saturating_sub(*since) }
     }
 }
 
@@ -108,6 +110,22 @@ mod tests {
             (&[7], FINE),
             (&[7], FINE),
             (&[7], stuck(0)),
+            (&[], over(4)),
+        ]);
+    }
+
+    #[test]
+    fn a_call_that_hangs_after_an_inner_hang_is_reported_as_well() {
+        let both: &[u64] = &[1, 2];
+        check(&[
+            (both, FINE),
+            (both, FINE),
+            (both, FINE),
+            (both, stuck(1)),
+            (&[1], over(4)),
+            (&[1], FINE),
+            (&[1], FINE),
+            (&[1], stuck(0)),
             (&[], over(4)),
         ]);
     }
