@@ -92,10 +92,7 @@ impl Runtime {
                 lines("no unloads", self.unloads().tickets().iter().map(|ticket| ticket.report().to_string()))
             }
             ["finalizers"] => self.drain_finalizers(PATIENCE)?.to_string(),
-            ["collect"] => match self.collection().collect() {
-                Ok(count) => format!("{} collected", counted(count as u64, "object")),
-                Err(error) => format!("{error}; it is done at the next safe point"),
-            },
+            ["collect"] => format!("{} collected", counted(self.collection().collect()? as u64, "object")),
             [first, ..] => {
                 let forms: Vec<_> =
                     COMMANDS.iter().filter(|(form, _)| form.split(' ').next() == Some(*first)).collect();

@@ -221,6 +221,10 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
         assert!(error.contains(part), "{part}: {error}");
     }
     assert!(host.objects().is_alive(dead) && !host.collection().is_in_progress());
+    meddle(|_| panic!("it was lost"));
+    // The answer of the console promises no later collection.
+    let answer = host.console("collect");
+    assert!(answer.contains("it was lost") && !answer.contains("next safe point"), "{answer}");
     meddle(|_| panic!("it was lost again"));
     host.collection().begin_in_slices();
     host.tick(Budget::frame());
