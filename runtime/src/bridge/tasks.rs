@@ -404,7 +404,7 @@ impl Tasks {
         if !red.hot().stack().is_here() {
             return Err(CallError::WrongStack { action: format!("dropping a {what}") });
         }
-        if let Err(error) = code.end(red, &what) {
+        if let Err(error) = code.end(red, gate, &what) {
             DropFailed { gate: Rc::clone(gate), what, error }.log();
         }
         Ok(JobId::NONE)
@@ -446,7 +446,7 @@ impl DropFailed {
 #[must_use]
 fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;
-    let ended = code.end(red, what);
+    let ended = code.end(red, gate, what);
     let (gate, what) = (Rc::clone(gate), Rc::clone(what));
     drop(entry);
     ended.err().map(|error| DropFailed { gate, what, error })

@@ -42,16 +42,18 @@ impl RedStack {
         &self.hot
     }
 
-    /// Runs `call` in a new red frame. `call` drops values of a module, and may therefore use the reserve of the stack. Returns
+    /// Runs `call` in a new red frame. `call` drops values of `module`, and may therefore use the reserve of the stack. Returns
     /// [`CallError::WrongStack`] on the stack of a coroutine, and the errors of `call`.
     pub(crate) fn enter<T, E: From<CallError>>(
         &self,
+        module: &str,
         what: &Rc<str>,
         call: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         if !self.hot.stack().is_here() {
             self.hot.may_open(what)?;
         }
+        let _published = self.activities.call(module, what);
         let _open = self.push(what);
         call()
     }
@@ -229,6 +231,7 @@ mod tests {
     use crate::conjugate::serials::{Age, Facts};
     use crate::handles::{Generation, ModuleId, ObjectHandle};
     use crate::object::property::PropertyType;
+    use crate::watchdog::Published;
 
     impl Default for RedStack {
         fn default() -> Self {
@@ -238,7 +241,16 @@ mod tests {
 
     /// Runs `work` in a red frame.
     fn enter<T>(stack: &RedStack, what: &str, work: impl FnOnce() -> T) -> T {
-        stack.enter(&what.into(), || Ok::<_, CallError>(work())).expect("a frame may be opened")
+        stack.enter("m", &what.into(), || Ok::<_, CallError>(work())).expect("a frame may be opened")
+    }
+
+    #[test]
+    fn a_drop_of_values_is_an_activity_of_their_module() {
+        let stack = RedStack::default();
+        stack.activities().turn_on();
+        let published = enter(&stack, "timer of m", || stack.activities().snapshot());
+        assert_eq!(published, [Published::call(1, "m", "timer of m")]);
+        assert_eq!(stack.activities().snapshot(), []);
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn run(runtime: &Runtime, mut checked: CheckedSources) -> Answer<Option<Value>> 
     let object = construct(&core.world, &core.plugins(), class, ConstructionArgs::default())?;
     // Opens a red frame, so that no safe point runs during the called code. The call itself opens no red frame, because the function has no
     // module.
-    Ok(core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]))?)
+    Ok(core.red.enter("", &"eval".into(), || runtime.objects().call(object, FUNCTION, &[]))?)
 }
 
 fn listed(errors: &[alcedo_script::CompileError]) -> String {

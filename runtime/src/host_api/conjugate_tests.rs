@@ -163,7 +163,7 @@ impl Host {
     }
 
     fn in_a_call<T>(&self, call: impl FnOnce() -> T) -> T {
-        self.core.red.enter(&"a call".into(), || Ok::<_, CallError>(call())).expect("a frame may be opened")
+        self.core.red.enter("m", &"a call".into(), || Ok::<_, CallError>(call())).expect("a frame may be opened")
     }
 }
 

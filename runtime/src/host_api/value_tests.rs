@@ -213,7 +213,7 @@ fn a_module_cannot_change_the_length_of_a_fixed_array_of_an_object() {
     // SAFETY: the location refers to a value of the type.
     let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &location, failure) });
     // A host borrows the array during a call of a module, and overwrites the array.
-    let written = module.core.red.enter(&"a call".into(), || {
+    let written = module.core.red.enter("m", &"a call".into(), || {
         let array = conjugates::borrow_property(&module.core, object, "cells")?;
         conjugates::write(&module.core, array, &row(&[4, 5, 6]))?;
         conjugates::write(&module.core, array, &row(&[1, 2, 3]))?;

@@ -53,10 +53,10 @@ impl Code {
         Ok(step == JobStep::DONE)
     }
 
-    /// Drops the job in a red frame. The job must not be used afterwards. The gate may be closed, but the image must be mapped. Returns a
+    /// Drops the job in a red frame. The job must not be used afterwards. `gate` may be closed, but the image must be mapped. Returns a
     /// panic during the drop as an error.
-    pub(super) fn end(self, red: &RedStack, what: &Rc<str>) -> Result<(), CallError> {
-        red.enter(what, || {
+    pub(super) fn end(self, red: &RedStack, gate: &Gate, what: &Rc<str>) -> Result<(), CallError> {
+        red.enter(&gate.tag().name, what, || {
             let drop = |failure: &mut Failure| {
                 // SAFETY: the image is mapped, because all jobs of a generation end before its images are unmapped. The caller does not use
                 // the job afterwards.
