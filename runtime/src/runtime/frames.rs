@@ -234,9 +234,9 @@ impl Runtime {
     }
 
     /// Sleeps until another thread has posted a closure or woken a task. Sleeps at most for `timeout`. Returns `true` if a closure or a
-    /// woken task is pending. The host then calls [`Runtime::tick`], or [`Runtime::safe_point`] to keep the game time unchanged. Intended
-    /// for hosts that are idle between requests, such as servers. The game time, and with it the timers of plugins, does not advance during
-    /// the wait.
+    /// woken task is pending. The host then calls [`Runtime::tick`], with zero seconds to keep the game time unchanged.
+    /// [`Runtime::safe_point`] runs only the closures, so the next wait returns immediately if a task is pending. Intended for hosts that
+    /// are idle between requests, such as servers. The game time, and with it the timers of plugins, does not advance during the wait.
     ///
     /// # Examples
     /// ```rust
