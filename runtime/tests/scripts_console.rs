@@ -41,6 +41,7 @@ fn the_console_evaluates_expressions_and_statements_and_completes_names() {
     let classes = host.types().dynamic_classes();
     for (text, answer) in [
         ("1 + 2 * 3", "7"),
+        ("1 + 2 // a sum", "3"),
         ("Max(2, 3)", "3"),
         (&*format!("Hero'{name}'.Health"), "100"),
         (&format!("Hero'{name}'.Hurt(30)"), "70"),

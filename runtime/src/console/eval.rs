@@ -64,7 +64,8 @@ fn read(
         let source = Source::new("eval", format!("{head}{text}{behind}\n}}\n"));
         check(&[source], Written { text, at: head.len() })
     };
-    let as_value = checked("return \"\" $ (", text.trim_end_matches(';'), ");");
+    // The expression may end with a line comment.
+    let as_value = checked("return \"\" $ (", text.trim_end_matches(';'), "\n);");
     let wrong = match as_value {
         Ok(checked) => return Ok((true, checked)),
         Err(wrong) => wrong,
