@@ -147,7 +147,7 @@ impl Runtime {
             let _left = master::unload(&self.inner.core, &self.inner.loads);
         }
         self.inner.end_unloads();
-        let slims = self.inner.loads.registry.close(self.inner.loads.policy().shutdown);
+        let slims = self.inner.loads.registry.close(&self.inner.core, self.inner.loads.policy().shutdown);
         for left in slims.left {
             log!(WARN, left, "the runtime was dropped, and could not be ended completely");
         }
@@ -175,10 +175,10 @@ pub(crate) struct Busy<'a> {
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
 /// Both [`Runtime::shutdown`] and dropping the last handle wait for unloads in progress, at most for
-/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). [`Runtime::shutdown`] also waits for finalizers. If a thread-local variable
-/// contains a runtime, the runtime ends with the thread. The platform determines if thread-local variables of the main thread are dropped.
-/// If a coroutine drops the last handle, the runtime ends at the next safe point of a host of this thread. The runtime also ends when the
-/// thread builds a host or ends.
+/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). Posted closures run during these waits. [`Runtime::shutdown`] also waits for
+/// finalizers. If a thread-local variable contains a runtime, the runtime ends with the thread. The platform determines if thread-local
+/// variables of the main thread are dropped. If a coroutine drops the last handle, the runtime ends at the next safe point of a host of
+/// this thread. The runtime also ends when the thread builds a host or ends.
 ///
 /// # Examples
 /// ```rust

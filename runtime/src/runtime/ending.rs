@@ -268,7 +268,7 @@ impl Runtime {
         };
         inner.core.world.objects.free_graveyard();
         let mut leases = inner.end_unloads();
-        let ended = inner.loads.registry.close(inner.loads.policy().shutdown);
+        let ended = inner.loads.registry.close(&inner.core, inner.loads.policy().shutdown);
         leases.extend(ended.blockers);
         // Waits for plugin parts of objects that a collection destroyed earlier. The unload of the Master has already waited for the plugin
         // parts of the Master's generation.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::process::Command;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -86,6 +87,23 @@ fn a_slim_created_after_its_runtime_ended_still_works() {
     let slim = slim(&contexts, "late");
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
     gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+#[test]
+fn posted_closures_run_while_a_shutdown_waits_for_a_slim() {
+    let builder = support::builder().unloads(|policy| policy.shutdown = LONG);
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let slim = slim(&runtime.contexts(), "held");
+    let (poster, lease) = (runtime.post_handle(), slim.lease("a page is being sent").expect("it lives"));
+    let (answer, answered) = channel();
+    assert!(poster.post(move |_runtime| answer.send(()).expect("the sender waits")));
+    let sender = thread::spawn(move || {
+        let answered = answered.recv_timeout(LONG / 2);
+        drop(lease);
+        answered
+    });
+    assert_eq!(runtime.shutdown().left, Vec::<String>::new());
+    assert_eq!(sender.join().expect("it does not panic"), Ok(()));
 }
 
 /// Returns a runtime with a short shutdown timeout, a Slim, and a function pointer that prevents the end of the Slim.

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use crate::bridge::core::Core;
 use crate::lease::Blocker;
 use crate::load::context::event::ContextEventKind;
 use crate::load::context::free_context::FreeContext;
@@ -20,9 +21,9 @@ use crate::load::error::context::ContextError;
 use crate::unload::blockers::kept_by;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::state::ContextState;
 use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
+use crate::unload::wait::wait_until;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// Time after which an unload counts as blocked. Independent of the grace period, which limits the wait of the game thread.
@@ -273,9 +274,10 @@ impl ContextRegistry {
         }
     }
 
-    /// Calls the unloading listeners of all contexts and unloads every Slim. Called when the host shuts down. Returns the contexts and
-    /// images that remain after `deadline`. A second call returns without waiting.
-    pub(crate) fn close(&self, deadline: Duration) -> Unended {
+    /// Calls the unloading listeners of all contexts and unloads every Slim. Called when the host shuts down. Runs posted closures during
+    /// the wait, because a call into a Slim may wait for a posted closure. Returns the contexts and images that remain after `deadline`. A
+    /// second call returns without waiting.
+    pub(crate) fn close(&self, core: &Core, deadline: Duration) -> Unended {
         let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);
         let mut lines = self.lines();
@@ -289,9 +291,14 @@ impl ContextRegistry {
             if id.index == ContextId::master(0).index {
                 continue;
             }
-            if let Err(report) = ticket.wait(until.saturating_duration_since(Instant::now()))
-                && report.state != ContextState::Parked
-            {
+            let is_over = || {
+                // The context may wait for a dependent module in another context, whose thread-locals only this thread can drop.
+                alcedo_sys::checkpoint();
+                ticket.poll().is_over()
+            };
+            let _is_over = wait_until(core, || Instant::now() >= until, is_over);
+            let report = ticket.report();
+            if !report.state.is_over() {
                 let kept = if report.blockers.is_empty() { String::new() } else { kept_by(&report.blockers) };
                 unfinished.push(format!("{} is {}: {kept}", report.subject, report.state));
                 blockers.extend(report.blockers);
