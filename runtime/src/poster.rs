@@ -42,6 +42,9 @@ impl Poster {
     /// Runs `code` on the game thread at the next safe point, after all earlier posted closures. Returns `false` if the runtime was
     /// dropped. Dropping the runtime also drops the pending closures.
     ///
+    /// Waits such as [`Runtime::drain_finalizers`] also run the closures. During a wait, `code` may create objects, but cannot start an
+    /// exclusive operation such as a reload.
+    ///
     /// A panic of `code` is logged and does not propagate. If `code` itself runs a safe point, the nested safe point runs the closures that
     /// were posted after `code`. Safe points can be nested up to a depth of 8.
     ///

@@ -534,6 +534,20 @@ fn closures_posted_before_a_reload_run_after_it() {
 }
 
 #[test]
+fn closures_that_run_while_the_host_waits_may_create_objects() {
+    let (_record, host, _robot) = playing("chores");
+    let lease = host.unloads().lease("chores", "a test").expect("it lives");
+    host.unload_master().expect("there is one");
+    let (sender, results) = mpsc::channel();
+    let spawn =
+        |host: &Runtime| host.objects().spawn("/Script/Engine.Actor").map(drop).map_err(|error| error.to_string());
+    assert!(host.post_handle().post(move |host| drop(sender.send(spawn(host)))));
+    assert!(!host.unloads().wait(Duration::from_millis(50)).expect("a safe point"), "the lease blocks the unload");
+    assert_eq!(results.try_recv(), Ok(Ok(())));
+    drop(lease);
+}
+
+#[test]
 fn closures_that_a_thread_posts_during_a_failed_reload_are_kept() {
     let (_record, host, robot) = playing("chores");
     call(&host, robot, "keep_posting", &[]);

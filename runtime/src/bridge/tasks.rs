@@ -55,6 +55,8 @@ pub(crate) struct Tasks {
     pumps: Cell<u32>,
     /// Number of guards that [`Tasks::hold_posted`] has returned.
     holds: Cell<u32>,
+    /// Set while posted closures run in a wait of an exclusive operation. These closures may create objects.
+    pub(crate) runs_in_wait: Cell<bool>,
     /// Counts repeated failures in the log.
     failures: Repeats,
     /// Runs a closure that the host has posted. Set by `Runtime`.
@@ -71,6 +73,7 @@ impl Default for Tasks {
             gates: RefCell::default(),
             pumps: Cell::default(),
             holds: Cell::default(),
+            runs_in_wait: Cell::default(),
             failures: Repeats::new(),
             run_for_host: OnceCell::default(),
         }

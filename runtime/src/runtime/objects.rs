@@ -495,7 +495,8 @@ impl Objects<'_> {
         core.world.objects.may_contain(outer, class)?;
         let action = fmt::from_fn(|f| write!(f, "spawning a {}", class.path));
         core.world.slices.allow_change(&action)?;
-        if let Some(action) = self.0.inner.busy.get().filter(|_| !self.0.inner.loads.is_notifying()) {
+        let may_construct = || self.0.inner.loads.is_notifying() || core.tasks.runs_in_wait.get();
+        if let Some(action) = self.0.inner.busy.get().filter(|_| !may_construct()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
         }
         let _call = core.world.stack.enter(&action)?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::bridge::core::Core;
+use crate::cells::Restore;
 
 /// Duration of the first sleep, and maximum duration of a sleep.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
@@ -27,7 +28,10 @@ pub(crate) fn wait_until(core: &Core, is_late: impl Fn() -> bool, mut is_done: i
         if is_last {
             return false;
         }
-        let has_more = !core.world.mode.is_before_commit() && core.pump_posted(BATCH);
+        let has_more = !core.world.mode.is_before_commit() && {
+            let _waiting = Restore::in_cell(&core.tasks.runs_in_wait, true);
+            core.pump_posted(BATCH)
+        };
         if !has_more {
             std::thread::sleep(sleep);
             // Grows slowly, so that the last sleep is short in comparison with the whole wait.
