@@ -377,6 +377,23 @@ fn a_reload_ends_tasks_and_none_runs_in_the_new_generation() {
 }
 
 #[test]
+fn a_timer_of_an_object_outlives_the_replaced_module_of_the_object() {
+    let _record = support::record("chores");
+    let libraries = |tag| [chores(&[]), support::tagged("magic-cube", &[], tag)];
+    let host = support::hasty_host(&libraries(1));
+    let [robot, cube] = [ROBOT, "/Script/Game.MagicCube"].map(|class| host.objects().spawn(class).expect("spawned"));
+    call(&host, robot, "accompany", &[Value::Object(cube)]);
+    tick(&host, 10);
+    let report = host.reload_changed(&libraries(2)).expect("a Master").into_result().expect("it is committed");
+    assert_eq!(report.modules, ["magic_cube"]);
+    tick(&host, 10);
+    assert_eq!(beats(&host, robot), 2);
+    host.objects().destroy(cube);
+    tick(&host, 10);
+    assert_eq!((beats(&host, robot), host.jobs()), (2, vec![]));
+}
+
+#[test]
 fn a_closure_posted_to_a_class_default_object_is_dropped() {
     let _record = support::record("chores");
     let host = support::hasty_host(&[chores(&["posts-anew"])]);

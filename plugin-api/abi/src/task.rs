@@ -74,8 +74,8 @@ pub struct Job<'a> {
     pub kind: JobKind,
     /// Line of the code that scheduled the job, or zero.
     pub line: u32,
-    /// Object that owns the job. The job ends when this object or its plugin part is destroyed. If `object` is none, the job ends with its
-    /// module.
+    /// Object that owns the job. The job ends when this object, or the plugin part that the module created for the object, is destroyed.
+    /// If `object` is none, the job ends with its module.
     pub object: ObjectHandle,
     /// Game time until the first run of a timer, in nanoseconds.
     pub delay: u64,

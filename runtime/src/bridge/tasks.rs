@@ -112,7 +112,7 @@ impl Tasks {
             other => return Err(CallError::other(format!("a job of the unknown kind {}", other.0))),
         };
         let place = location_text(job);
-        let life = JobOwner::of(&world.objects, job.object)?;
+        let life = JobOwner::of(&world.objects, job.object, module)?;
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
         if world.objects.is_template(job.object) {

@@ -62,6 +62,8 @@ host_class! {
         rested "rested"() -> ();
         /// Receives the result or the error of `unlock`.
         unlocked "unlocked"(error: String) -> ();
+        /// Starts a timer of an object of any module. Each run counts a beat of this robot.
+        accompany "accompany"(object: Obj<Object>) -> ();
     }
     dynamic {}
 }

@@ -16,7 +16,7 @@ use super::waking::Waking;
 use super::{JobInfo, what};
 use crate::boundary::CallError;
 use crate::conjugate::gate::Gate;
-use crate::handles::ObjectHandle;
+use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind};
 use crate::object::World;
 use crate::object::objects::Objects;
@@ -40,18 +40,20 @@ pub(super) fn key_of(job: JobId) -> JobKey {
 pub(super) enum JobOwner {
     Module,
     /// An object, and the key of the plugin part that the object had when the job was requested. The job ends if the object loses this
-    /// plugin part. The key is zero if the object had no plugin part.
+    /// plugin part. The key is zero if the object had no plugin part, or if the module has declared no class of the object.
     Object(ObjectHandle, u64),
 }
 
 impl JobOwner {
-    /// Returns the owner of a job: `object`, or the module if `object` is `NONE`. Returns an error if the object is destroyed.
-    pub(super) fn of(objects: &Objects, object: ObjectHandle) -> Result<Self, CallError> {
+    /// Returns the owner of a job of `module`: `object`, or the module if `object` is `NONE`. Returns an error if the object is destroyed.
+    pub(super) fn of(objects: &Objects, object: ObjectHandle, module: ModuleId) -> Result<Self, CallError> {
         if object.is_none() {
             return Ok(Self::Module);
         }
         let conjugate = objects.conjugate(object).ok_or(CallError::Stale { handle: object })?;
-        Ok(Self::Object(object, conjugate))
+        // A reload may keep the module and replace the plugin part that another module has created for the object.
+        let has_part = objects.class(object).is_some_and(|class| class.lineage().any(|class| class.tag == module.0));
+        Ok(Self::Object(object, if has_part { conjugate } else { 0 }))
     }
 
     /// Returns an owner for a job that never runs. No plugin part has the part number of this owner.
@@ -153,7 +155,7 @@ impl Store {
         let Posted { object, place, code, timing, lease, .. } = posted;
         // Uses the current conjugate of the object, because a thread that posts cannot look up the conjugate. Class default objects run no
         // jobs.
-        let life = match JobOwner::of(&world.objects, object) {
+        let life = match JobOwner::of(&world.objects, object, gate.tag().id) {
             Ok(life) if !world.objects.is_template(object) => life,
             _ => JobOwner::ended(object),
         };

@@ -413,4 +413,15 @@ impl Robot {
     fn unlocked(&mut self, error: String) {
         log_line(&format!("unlocked, error {error:?}"));
     }
+
+    /// Starts a timer of an object of any module. Each run counts a beat of this robot.
+    #[ufunction(blueprint_callable)]
+    fn accompany(&self, this: This<Self>, object: Obj<Object>) {
+        let me = this.as_obj();
+        timer::every(object, Duration::ZERO, move |object| {
+            if let Ok(robot) = object.get(me) {
+                robot.set_beats(robot.beats() + 1);
+            }
+        });
+    }
 }
