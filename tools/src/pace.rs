@@ -9,6 +9,8 @@ pub(crate) const FRAME: Duration = Duration::from_nanos(16_666_667);
 /// missed ticks are skipped.
 const FORGIVEN: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
+/// Maximum sleep after a wait that has ended before the next tick.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Schedule of the world's ticks.
 #[derive(Debug, Default)]
@@ -21,6 +23,12 @@ impl Pace {
     /// Returns the time until the next tick. Returns zero if the tick is due.
     pub(crate) fn rest(&self, now: Duration) -> Duration {
         self.next.saturating_sub(now)
+    }
+
+    /// Returns the duration of the sleep after a wait that has ended before the next tick. A woken task stays pending until the next tick,
+    /// and ends each further wait immediately.
+    pub(crate) fn moment(&self, now: Duration) -> Duration {
+        self.rest(now).min(MOMENT)
     }
 
     /// Records a tick that ended at `now` after `elapsed`.
@@ -55,7 +63,7 @@ impl Pace {
 mod tests {
     use std::time::Duration;
 
-    use super::{FRAME, Pace};
+    use super::{FRAME, MOMENT, Pace};
 
     /// Runs ticks when they are due. Advances the clock from `from` to `until`, in steps of `step` milliseconds.
     fn ticks(pace: &mut Pace, step: u64, from: u64, until: u64) -> usize {
@@ -77,6 +85,15 @@ mod tests {
             assert!((59..=61).contains(&made), "{made} at {step} ms");
             assert_eq!(pace.rate(Duration::from_millis(999)), made);
         }
+    }
+
+    #[test]
+    fn a_wait_that_ends_early_is_followed_by_a_short_sleep() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.moment(Duration::ZERO), Duration::ZERO);
+        pace.ticked(Duration::ZERO, Duration::ZERO);
+        let almost = FRAME - MOMENT / 2;
+        assert_eq!([Duration::ZERO, almost, FRAME].map(|now| pace.moment(now)), [MOMENT, MOMENT / 2, Duration::ZERO]);
     }
 
     #[test]

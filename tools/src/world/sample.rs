@@ -101,6 +101,8 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
         if generation != runtime.generation() || pace.rest(now).is_zero() {
             runtime.tick(Budget::frame());
             pace.ticked(begun.elapsed(), begun.elapsed() - now);
+        } else {
+            std::thread::sleep(pace.moment(now));
         }
         // Spawns objects again in each new generation, because the new code may contain a fix for a class whose spawn failed.
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
