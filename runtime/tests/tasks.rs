@@ -558,10 +558,13 @@ fn closures_that_run_while_the_host_waits_may_create_objects() {
     let (sender, results) = mpsc::channel();
     let spawn =
         |host: &Runtime| host.objects().spawn("/Script/Engine.Actor").map(drop).map_err(|error| error.to_string());
-    assert!(host.post_handle().post(move |host| drop(sender.send(spawn(host)))));
-    assert!(!host.unloads().wait(Duration::from_millis(50)).expect("a safe point"), "the lease blocks the unload");
+    let spawn_and_release = move |host: &Runtime| {
+        drop(sender.send(spawn(host)));
+        drop(lease);
+    };
+    assert!(host.post_handle().post(spawn_and_release));
+    assert!(host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the closure drops the lease");
     assert_eq!(results.try_recv(), Ok(Ok(())));
-    drop(lease);
 }
 
 #[test]
