@@ -6,14 +6,13 @@ use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 use alcedo_reflect::collect::unreachable;
 use alcedo_reflect::construction::destroy;
-use alcedo_reflect::decl::{Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl};
-use alcedo_reflect::enums::EnumEntry;
+use alcedo_reflect::decl::{ClassDecl, DelegateDecl, FunctionDecl, InterfaceDecl, PropertyDecl};
 use alcedo_reflect::origin::Origin;
 use alcedo_reflect::testing::native_thunk;
 use alcedo_reflect::thunk::{Frame, ParamBlock};
 use alcedo_reflect::value::Value;
 
-use crate::package::{NoModules, Scripts};
+use crate::package::NoModules;
 
 type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
@@ -167,28 +166,4 @@ fn multicast_delegates_of_two_types_with_one_signature_are_assigned() {
         "Reports",
         "7",
     );
-}
-
-#[test]
-fn a_delegate_of_another_package_takes_an_enum_of_more_than_one_byte() {
-    let scripts = Scripts::new();
-    let entry = |number: i128, name: &str| EnumEntry {
-        name: name.into(),
-        number,
-        display: "".into(),
-        is_hidden: false,
-        doc: "".into(),
-    };
-    let wide = EnumDecl {
-        entries: vec![entry(0, "WIDE_Near"), entry(70_000, "WIDE_Far")],
-        ..EnumDecl::new("Engine", "Wide", PropertyKind::I32, Origin::Native)
-    };
-    let batch = Batch { enums: vec![wide], ..Batch::default() };
-    scripts.world.types.declare(&scripts.world.names, &batch).expect("a right declaration");
-    scripts.load("Scripts", &[("Bell.uc", "class Bell extends Machine;\ndelegate int OnRing(Wide Where);")]);
-    let text = "class Robot extends Machine;
-        function int Note(Wide Where) { return int(Where); }
-        function int Rings() { local Bell b; b = new class'Bell'; b.OnRing = Note; return b.OnRing(WIDE_Far); }";
-    let class = scripts.load("Tale", &[("Robot.uc", text)]).remove(0);
-    assert_eq!(scripts.outcome(scripts.object(&class), "Rings"), "70000");
 }

@@ -443,3 +443,27 @@ fn batch_of(package: &hir::Package, cells: &mut Cells) -> Batch {
         ..Batch::default()
     }
 }
+
+#[test]
+fn a_delegate_of_another_package_takes_an_enum_of_more_than_one_byte() {
+    let scripts = Scripts::new();
+    let entry = |number: i128, name: &str| EnumEntry {
+        name: name.into(),
+        number,
+        display: "".into(),
+        is_hidden: false,
+        doc: "".into(),
+    };
+    let wide = EnumDecl {
+        entries: vec![entry(0, "WIDE_Near"), entry(70_000, "WIDE_Far")],
+        ..EnumDecl::new("Engine", "Wide", PropertyKind::I32, Origin::Native)
+    };
+    let batch = Batch { enums: vec![wide], ..Batch::default() };
+    scripts.world.types.declare(&scripts.world.names, &batch).expect("a right declaration");
+    scripts.load("Scripts", &[("Bell.uc", "class Bell extends Machine;\ndelegate int OnRing(Wide Where);")]);
+    let text = "class Robot extends Machine;
+        function int Note(Wide Where) { return int(Where); }
+        function int Rings() { local Bell b; b = new class'Bell'; b.OnRing = Note; return b.OnRing(WIDE_Far); }";
+    let class = scripts.load("Tale", &[("Robot.uc", text)]).remove(0);
+    assert_eq!(scripts.outcome(scripts.object(&class), "Rings"), "70000");
+}
