@@ -2,7 +2,7 @@
 //! of an earlier declaration. Each migration becomes a static function of the class, whose metadata names the property. Tools do not list
 //! these functions, and only the host calls them, during a reload.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, LitStr, Path, Result, Type};
 
@@ -87,8 +87,10 @@ fn parsed(text: &LitStr) -> Result<Type> {
 /// Generated code for the migrations of a class.
 #[derive(Default)]
 pub(crate) struct Conversions {
-    /// Trampolines, cells and checks.
+    /// Cells and checks.
     items: Vec<TokenStream>,
+    /// Entries of the table of names.
+    names: Vec<TokenStream>,
     functions: Vec<TokenStream>,
 }
 
@@ -101,7 +103,7 @@ impl Conversions {
 
     fn add_one(&mut self, class: &Ident, Migration { from, from_text, to, with }: &Migration, of: &Of<'_>) {
         let at = self.functions.len();
-        let (trampoline, cell) = (format_ident!("AlcedoConversion{at}"), format_ident!("ALCEDO_CONVERSION_{at}"));
+        let cell = format_ident!("ALCEDO_CONVERSION_{at}");
         // The generated names must differ from the names of all functions in the class, its bases and its subclasses.
         let (name, property) = match of {
             Of::Property(property, _) => (format!("alcedo_convert_{at}_{property}"), *property),
@@ -135,49 +137,37 @@ impl Conversions {
         });
         self.items.push(quote! {
             #check
-
-            struct #trampoline;
-            impl ::alcedo_plugin_api::__private::StaticMethod for #trampoline {
-                type Class = #class;
-                type Args = (#argument,);
-                type Result = #to;
-                type Returned = ::core::result::Result<#to, ::alcedo_plugin_api::__private::CallError>;
-                const LOCATION: ::alcedo_plugin_api::__private::SourceLocation = #location;
-
-                fn run<'f>(
-                    (#earlier,): <Self::Args as ::alcedo_plugin_api::__private::Params>::Seen<'f>,
-                ) -> Self::Returned {
-                    ::alcedo_plugin_api::__private::converted::<#to, _>(#with(#earlier), Self::LOCATION)
-                }
-            }
             static #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#value,), #to> =
                 ::alcedo_plugin_api::__private::FunctionCell::new();
         });
+        self.names.push(quote! { (#name, &["earlier"], &[], &[#location]) });
+        let at = Literal::usize_unsuffixed(at);
+        let returned = quote! { ::core::result::Result<#to, ::alcedo_plugin_api::__private::CallError> };
         self.functions.push(quote! {
-            ::alcedo_plugin_api::__private::static_function::<#trampoline>(
-                #name,
+            ::alcedo_plugin_api::__private::static_method::<AlcedoConversions, #at, (#argument,), #to, #returned, _>(
                 0,
-                {
-                    const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#value,), #to> =
-                        &::alcedo_plugin_api::__private::SignatureBlock::new(&["earlier"]);
-                    BLOCK
-                },
                 &#cell,
                 ::alcedo_plugin_api::__private::Metadata {
                     doc: "",
                     meta: &[::alcedo_plugin_api::__private::meta(::alcedo_plugin_api::__private::CONVERTS, #property)],
                 },
+                |(#earlier,)| ::alcedo_plugin_api::__private::converted::<#to, _>(#with(#earlier), #location),
             )
         });
     }
 
     /// Expands to the items, and to the argument of the `class!` macro that lists the functions. Empty without migrations.
     pub(crate) fn expand(&self, class: &Ident) -> (TokenStream, Option<TokenStream>) {
-        let Self { items, functions } = self;
+        let Self { items, names, functions } = self;
         if functions.is_empty() {
             return Default::default();
         }
         let list = quote! {
+            enum AlcedoConversions {}
+            impl ::alcedo_plugin_api::__private::Methods for AlcedoConversions {
+                type Class = #class;
+                const NAMES: &'static [::alcedo_plugin_api::__private::MethodNames] = &[#(#names),*];
+            }
             const ALCEDO_CONVERSIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
         };
         (quote! { #(#items)* #list }, Some(quote! { conversions: ALCEDO_CONVERSIONS, }))

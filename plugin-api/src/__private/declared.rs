@@ -19,14 +19,14 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use alcedo_abi::type_text::is_path_of;
 
-use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint, value};
+use super::describe::{Block, SignatureBlock, Words, struct_fingerprint, value};
 use super::direct;
 use super::enums::Underlying;
 use super::part_hooks::hooks;
 use super::returned::Returned;
 use super::trampolines::{
-    CustomThunk, Export, Method, MethodBody, Methods, NamesOf, Receiver, StaticMethod, StaticMethodOf, Transparent,
-    bare, export_trampoline, invoke, invoke_custom, invoke_nothing, invoke_static,
+    CustomThunk, Export, Method, MethodBody, Methods, NamesOf, Receiver, StaticMethodOf, Transparent, bare,
+    export_trampoline, invoke, invoke_custom, invoke_nothing, invoke_static,
 };
 use crate::cells::{ClassCell, FunctionCell};
 use crate::class::Part;
@@ -159,53 +159,6 @@ pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<
     Declared(meta(path, names))
 }
 
-/// Describes a reflected function whose body is the method `M`.
-#[must_use]
-pub const fn function<M: Method + 'static>(
-    name: &'static str,
-    flags: u64,
-    overrides: &'static str,
-    block: &'static BlockOf<M>,
-    cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
-    metadata: Metadata,
-) -> Function<M::Class> {
-    described_method::<NamesOf<M>, 0, M::Receiver, M::Args, M::Returned, _>(
-        (name, flags, overrides),
-        block.block(),
-        &cell.0,
-        metadata,
-        M::run,
-    )
-}
-
-/// Describes the method at position `AT` in `B::NAMES`, with the body `body`.
-const fn described_method<B, const AT: usize, K, A, X, F>(
-    (name, flags, overrides): (&'static str, u64, &'static str),
-    block: &'static Block,
-    cell: &'static Cell,
-    metadata: Metadata,
-    body: F,
-) -> Function<B::Class>
-where
-    B: Methods<Class: Part>,
-    K: Receiver + 'static,
-    A: Params + 'static,
-    X: Returned + 'static,
-    F: MethodBody<B, K, A, X>,
-{
-    assert!(size_of_val(&body) == 0, "a body captures nothing");
-    let known =
-        function_flags::CALLABLE | function_flags::PURE | function_flags::NATIVE_EVENT | function_flags::OVERRIDE;
-    assert!(flags & !known == 0, "a method of a class needs its object");
-    let fallible = if X::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
-    let unchanging = if K::IS_SHARED { function_flags::CONST } else { 0 };
-    let fingerprint = fingerprint::<A, X::Value>();
-    let flags = flags | fallible | unchanging;
-    let invoke = Invoke(invoke::<B, AT, K, A, X, F>);
-    let Function(desc, of) = described((name, flags, overrides), block, fingerprint, invoke, cell, metadata);
-    Function(FunctionDesc { direct: direct::of_method::<B, AT, K, A, X, F>(), ..desc }, of)
-}
-
 /// Describes a reflected function with the body `body`. The names of the function are at position `AT` in `B::NAMES`.
 #[must_use]
 pub const fn method<B, const AT: usize, K, A, R, X, F>(
@@ -221,11 +174,20 @@ where
     X: Returned<Value = R> + 'static,
     F: for<'p, 'f> Fn(K::Ref<'p, B::Class>, This<'f, B::Class>, A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
 {
+    assert!(size_of_val(&body) == 0, "a body captures nothing");
+    let known =
+        function_flags::CALLABLE | function_flags::PURE | function_flags::NATIVE_EVENT | function_flags::OVERRIDE;
+    assert!(flags & !known == 0, "a method of a class needs its object");
     let block = const {
         let (_, parameters, defaults, _) = B::NAMES[AT];
         &SignatureBlock::<A, R>::new(parameters).with_defaults(defaults)
     };
-    described_method::<B, AT, K, A, X, F>((B::NAMES[AT].0, flags, overrides), block.block(), &cell.0, metadata, body)
+    let fallible = if X::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
+    let unchanging = if K::IS_SHARED { function_flags::CONST } else { 0 };
+    let named = (B::NAMES[AT].0, flags | fallible | unchanging, overrides);
+    let invoke = Invoke(invoke::<B, AT, K, A, X, F>);
+    let Function(desc, of) = described(named, block.block(), fingerprint::<A, R>(), invoke, &cell.0, metadata);
+    Function(FunctionDesc { direct: direct::of_method::<B, AT, K, A, X, F>(), ..desc }, of)
 }
 
 /// Describes a reflected static function with the body `body`. The names of the function are at position `AT` in `B::NAMES`.
@@ -244,29 +206,16 @@ where
     F: for<'f> Fn(A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
 {
     assert!(size_of::<F>() == 0, "a body captures nothing");
+    assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "a static function cannot be overridden");
     let block = const {
         let (_, parameters, defaults, _) = B::NAMES[AT];
         &SignatureBlock::<A::Values, R>::new(parameters).with_defaults(defaults)
     };
-    static_function::<StaticMethodOf<B, AT, A, X, F>>(B::NAMES[AT].0, flags, block, cell, metadata)
-}
-
-/// Describes a reflected static function whose body is `M`.
-#[must_use]
-pub const fn static_function<M: StaticMethod>(
-    name: &'static str,
-    flags: u64,
-    block: &'static SignatureBlock<<M::Args as Params>::Values, M::Result>,
-    cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
-    metadata: Metadata,
-) -> Function<M::Class> {
-    assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "a static function cannot be overridden");
-    let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
-    let fingerprint = fingerprint::<M::Args, M::Result>();
-    let flags = flags | function_flags::STATIC | fallible;
-    let Function(desc, of) =
-        described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_static::<M>), &cell.0, metadata);
-    Function(FunctionDesc { direct: direct::of_static::<M>(), ..desc }, of)
+    let fallible = if X::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
+    let named = (B::NAMES[AT].0, flags | function_flags::STATIC | fallible, "");
+    let invoke = Invoke(invoke_static::<StaticMethodOf<B, AT, A, X, F>>);
+    let Function(desc, of) = described(named, block.block(), fingerprint::<A, R>(), invoke, &cell.0, metadata);
+    Function(FunctionDesc { direct: direct::of_static::<StaticMethodOf<B, AT, A, X, F>>(), ..desc }, of)
 }
 
 /// Describes an event that only scripts implement. If no script implements the event, a call returns the zero value.

@@ -8,7 +8,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_abi::type_text::{joined_text, put};
 
-use super::trampolines::{Export, Method};
+use super::trampolines::Export;
 use crate::Value;
 use crate::kinds::FieldType;
 use crate::ptr::BlockLayout;
@@ -31,9 +31,6 @@ pub(super) const fn value(name: &'static str, ty: ValueType, flags: u64) -> Prop
 /// Maximum number of values in a parameter block: eight parameters and a result.
 const MOST: usize = 9;
 
-/// Parameter block of method `M`.
-pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>;
-
 /// Parameter block of a function: the parameters and the result, in the layout of C.
 #[derive(Debug)]
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
@@ -47,8 +44,13 @@ impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
 
     /// Adds the defaults of the parameters. For a parameter without a default, the string is empty.
     #[must_use]
-    pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
-        Self(self.0.with_defaults(defaults), PhantomData)
+    pub const fn with_defaults(mut self, defaults: &[&'static str]) -> Self {
+        let mut at = 0;
+        while at < defaults.len() {
+            self.0.placed[at].default = RStr::from_str(defaults[at]);
+            at += 1;
+        }
+        self
     }
 
     /// Adds the C attributes of each parameter.
@@ -94,15 +96,6 @@ impl Block {
             block.place("return_value", ty, property_flags::RETURN);
         }
         block
-    }
-
-    const fn with_defaults(mut self, defaults: &[&'static str]) -> Self {
-        let mut at = 0;
-        while at < defaults.len() {
-            self.placed[at].default = RStr::from_str(defaults[at]);
-            at += 1;
-        }
-        self
     }
 
     const fn place(&mut self, name: &'static str, ty: ValueType, flags: u64) {

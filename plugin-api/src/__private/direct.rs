@@ -72,7 +72,7 @@ macro_rules! arities {
             /// # Safety
             /// See [`DirectTrampoline`].
             unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
-                let signature = (M::Args::TYPES, <M::Result as ReturnValue>::VALUE);
+                let signature = (M::Args::TYPES, <<M::Returned as Returned>::Value as ReturnValue>::VALUE);
                 // SAFETY: a static function has no object; there is one word per parameter.
                 unsafe { guarded_words(failure, NO_OBJECT, &[$($word),*], signature, perform_static::<M>) }
             }
@@ -163,7 +163,7 @@ where
 
 /// Returns the direct trampoline of a static function. Returns `RNone` if a parameter or the result is not a plain value.
 pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
-    if !are_plain::<M::Args, M::Result>() {
+    if !are_plain::<M::Args, <M::Returned as Returned>::Value>() {
         return ROption::RNone;
     }
     match static_trampoline::<M>() {

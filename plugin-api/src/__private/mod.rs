@@ -82,13 +82,13 @@ pub(crate) use declared::SignatureWords;
 pub use declared::{
     Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,
     count_functions, custom_thunk, earlier_names as earlier_names_of, enumeration as enum_description,
-    export as export_description, function as function_description, hook, implementable_event, import_class,
-    import_enumeration, import_function, import_overridden, import_property, import_structure, member_name, method,
-    property as property_description, section_of, static_function, static_method, structure as structure_description,
+    export as export_description, hook, implementable_event, import_class, import_enumeration, import_function,
+    import_overridden, import_property, import_structure, member_name, method, property as property_description,
+    section_of, static_method, structure as structure_description,
 };
 pub use defaults::{PluginState, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
-pub use describe::{BlockOf, SignatureBlock, Words, field_descriptions, is_struct};
+pub use describe::{SignatureBlock, Words, field_descriptions, is_struct};
 pub use enums::{
     OfText, Underlying, entry_number, enum_number, fits_a_byte, numbers, put_enum_number, scripts_have, unknown_entry,
 };
@@ -109,7 +109,7 @@ pub use root::{COMPILED_ONCE, MainFn, ModuleHooks, Outcome, lib_header, run_hook
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};
 pub(crate) use trampolines::typed_slots;
 pub use trampolines::{
-    Arguments, CustomThunk, Exclusive, Export, Held, Method, MethodNames, Methods, Shared, StaticMethod, Untouched,
+    Arguments, CustomThunk, Exclusive, Export, Held, Method, MethodNames, Methods, Shared, Untouched,
 };
 
 /// Result of a function in the expansion of a macro.

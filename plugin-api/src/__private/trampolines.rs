@@ -128,15 +128,11 @@ pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
 /// Type that represents a static function of a class.
-pub trait StaticMethod {
-    /// Class of the function.
-    type Class: Class;
+pub(super) trait StaticMethod {
     /// Types of the parameters.
     type Args: Params;
-    /// Type of the result.
-    type Result: ReturnValue;
     /// Rust return type: the result, or a `Result` that contains the result.
-    type Returned: Returned<Value = Self::Result>;
+    type Returned: Returned;
     /// Source location of the function, for errors that the function returns.
     const LOCATION: SourceLocation;
 
@@ -164,7 +160,7 @@ const fn location_of(names: &MethodNames) -> SourceLocation {
     }
 }
 
-/// Names of a method with a hand-written or generated implementation of [`Method`].
+/// Names of a method with an implementation of [`Method`].
 pub(super) struct NamesOf<M>(PhantomData<M>);
 
 impl<M: Method + 'static> Methods for NamesOf<M> {
@@ -205,9 +201,7 @@ where
     X: Returned,
     F: for<'f> Fn(A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
 {
-    type Class = B::Class;
     type Args = A;
-    type Result = X::Value;
     type Returned = X;
     const LOCATION: SourceLocation = location_of(&B::NAMES[AT]);
 

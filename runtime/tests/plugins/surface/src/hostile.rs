@@ -170,47 +170,46 @@ mod case {
 ))]
 mod case {
     use super::*;
-    use __private::{Arguments, Body, Function, FunctionCell, Held, function_flags};
+    use __private::{Body, Function, FunctionCell, function_flags};
 
     class! { Maker MakerView: Object, "Game", "Maker",
         { one: u64, u64 = value, { ONE 0 set_one try_set_one value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE } }
     }
 
-    enum Make {}
+    enum Names {}
 
-    impl __private::Method for Make {
+    const PARAMETERS: &[&str] = if cfg!(feature = "parameter-twice") { &["a", "a"] } else { &["a", "b"] };
+
+    impl __private::Methods for Names {
         type Class = Maker;
-        type Args = (u64, u64);
-        type Result = ();
-        type Returned = ();
-        type Receiver = __private::Shared;
-        const NAME: &'static str = "a\nb";
-        const LOCATION: __private::SourceLocation = __private::SourceLocation { file: "", line: 0, column: 0 };
-
-        fn run<'f>(_part: Held<'_, Self>, _this: This<'f, Maker>, _args: Arguments<'f, Self>) {}
+        const NAMES: &'static [__private::MethodNames] =
+            &[("speed", PARAMETERS, &[], &[]), ("again", PARAMETERS, &[], &[]), ("turn", PARAMETERS, &[], &[])];
     }
 
-    const NAMES: &[&str] = if cfg!(feature = "parameter-twice") { &["a", "a"] } else { &["a", "b"] };
-    static BLOCK: __private::BlockOf<Make> = __private::BlockOf::<Make>::new(NAMES);
     static CELL: FunctionCell<Maker, (u64, u64), ()> = FunctionCell::new();
 
-    const fn make(name: &'static str, flags: u64, overrides: &'static str) -> Function<Maker> {
-        __private::function_description::<Make>(name, flags, overrides, &BLOCK, &CELL, __private::Metadata::NONE)
+    /// Describes the function at position `AT` in the table of names.
+    const fn make<const AT: usize>(flags: u64, overrides: &'static str) -> Function<Maker> {
+        __private::method::<Names, AT, __private::Shared, (u64, u64), (), (), _>(
+            (flags, &CELL, __private::Metadata::NONE),
+            overrides,
+            |_part, _this, _args| (),
+        )
     }
 
     #[cfg(feature = "property-and-function")]
-    const FUNCTIONS: &[Function<Maker>] = &[make("speed", 0, "")];
+    const FUNCTIONS: &[Function<Maker>] = &[make::<0>(0, "")];
     #[cfg(feature = "many-functions")]
     const FUNCTIONS: &[Function<Maker>] = {
-        const ONE: Function<Maker> = make("again", function_flags::CALLABLE, "");
+        const ONE: Function<Maker> = make::<1>(function_flags::CALLABLE, "");
         &[ONE; 20_000]
     };
     #[cfg(feature = "overrides-nothing")]
-    const FUNCTIONS: &[Function<Maker>] = &[make("turn", function_flags::OVERRIDE, "/Script/Game.Nowhere")];
+    const FUNCTIONS: &[Function<Maker>] = &[make::<2>(function_flags::OVERRIDE, "/Script/Game.Nowhere")];
     #[cfg(feature = "overrides-a-text")]
-    const FUNCTIONS: &[Function<Maker>] = &[make("turn", function_flags::OVERRIDE, "/Script/Game.A), B(\n")];
+    const FUNCTIONS: &[Function<Maker>] = &[make::<2>(function_flags::OVERRIDE, "/Script/Game.A), B(\n")];
     #[cfg(feature = "parameter-twice")]
-    const FUNCTIONS: &[Function<Maker>] = &[make("turn", function_flags::CALLABLE, "")];
+    const FUNCTIONS: &[Function<Maker>] = &[make::<2>(function_flags::CALLABLE, "")];
 
     impl Maker {
         const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::new(FUNCTIONS, None, None);
