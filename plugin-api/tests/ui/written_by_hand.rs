@@ -173,7 +173,7 @@ mod hidden_patterns_by_hand {
 
     static MINE: __private::Cell = __private::Cell::new();
 
-    __private::properties! { BreakerView { stolen set_stolen try_set_stolen: u64, value: u64 = value, (MINE) } }
+    __private::properties! { BreakerView by read_member write_member { stolen set_stolen try_set_stolen: u64, value: u64 = value, (MINE) } }
 
     static CALL: __private::FunctionCell<Breaker, (u64,), u64> = __private::FunctionCell::new();
 

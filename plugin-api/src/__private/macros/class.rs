@@ -73,7 +73,8 @@ macro_rules! __alcedo_class {
                 ($(cells.at($at),)*)
             };
             $crate::__private::properties! {
-                $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, (ALCEDO_CELLS.$at) })*
+                $view by read_member write_member
+                $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, (ALCEDO_CELLS.$at) })*
             }
 
             $(
@@ -154,7 +155,8 @@ macro_rules! __alcedo_class {
                 }
             )*
             $crate::__private::properties! {
-                $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, ($cell) })*
+                $view by read_member write_member
+                $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, ($cell) })*
             }
         };
     };
@@ -273,40 +275,41 @@ macro_rules! __alcedo_view {
     };
 }
 
-/// Defines the property accessors of a class in one `impl` block. `$cell` is a static with the offset of a property, or a type
-/// that dereferences to this static.
+/// Defines the accessors of the properties of a class, or of the fields of a struct, in one `impl` block. `$read` and `$write` are the
+/// functions that access a value. `$place` is the location of a value: a static with the offset of a property, a type that dereferences to
+/// this static, or the constant of a field.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_properties {
-    ($view:ident) => {};
-    ($view:ident $({
-        $(#[$attr:meta])* $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr, ($($cell:tt)*)
+    ($view:ident by $read:ident $write:ident) => {};
+    ($view:ident by $read:ident $write:ident $({
+        $(#[$attr:meta])* $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr, ($($place:tt)*)
     })+) => {
-        #[allow(deprecated, reason = "both setters of a deprecated property are deprecated")]
+        #[allow(deprecated, reason = "both setters of a deprecated value are deprecated")]
         impl<'f> $view<'f> {$(
             $(#[$attr])*
             #[must_use]
             #[inline]
             pub fn $get(&self) -> <$ty as $crate::__private::Value>::Seen<'f> {
-                $crate::__private::read_member(&self.0, &$($cell)*)
+                $crate::__private::$read(&self.0, &$($place)*)
             }
 
-            /// Writes the property. If the host refuses the write, the running call ends with the error. During a reload, a red
-            /// constructor may write only properties of its own object.
+            /// Writes the value. If the host refuses the write, the running call ends with the error. During a reload, a red constructor
+            /// may write only to its own object.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
                 $crate::__private::or_end(self.$try_set($value))
             }
 
-            /// Writes the property, or returns an error if the host refuses the write.
+            /// Writes the value, or returns an error if the host refuses the write.
             $(#[$attr])*
             #[inline]
             pub fn $try_set(
                 &self,
                 $value: $arg,
             ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                $crate::__private::write_member(&self.0, &$($cell)*, $argument)
+                $crate::__private::$write(&self.0, &$($place)*, $argument)
             }
         )+}
     };

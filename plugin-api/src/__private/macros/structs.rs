@@ -199,35 +199,10 @@ macro_rules! __alcedo_struct {
 
         $crate::__private::owned_type! { [] $name }
 
-        $(
-            #[allow(deprecated, reason = "both setters of a deprecated field are deprecated")]
-            impl<'f> $view<'f> {
-                $(#[$field_attr])*
-                #[must_use]
-                #[inline]
-                pub fn $field(&self) -> <$ty as $crate::__private::Value>::Seen<'f> {
-                    $crate::__private::field(&self.0, &AlcedoRaw::$field)
-                }
-
-                /// Writes the field. If the host refuses the write, the running call ends with the error.
-                $(#[$field_attr])*
-                #[inline]
-                pub fn $set(&self, $value: $arg) {
-                    $crate::__private::or_end(self.$try_set($value))
-                }
-
-                /// Writes the field, or returns an error if the host refuses the write.
-                $(#[$field_attr])*
-                #[inline]
-                pub fn $try_set(
-                    &self,
-                    $value: $arg,
-                ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                    let value = $argument;
-                    $crate::__private::set_field(&self.0, &AlcedoRaw::$field, value)
-                }
-            }
-        )*
+        $crate::__private::properties! {
+            $view by field set_field
+            $({ $(#[$field_attr])* $field $set $try_set: $ty, $value: $arg = $argument, (AlcedoRaw::$field) })*
+        }
       };
     };
 }
