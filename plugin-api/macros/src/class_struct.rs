@@ -243,14 +243,14 @@ fn subobjects_of(attr_args: &AttrArgs) -> Result<TokenStream> {
 fn defaults_of(attr_args: &AttrArgs, own: &[Property]) -> Result<TokenStream> {
     let mut entries = Vec::new();
     for (names, value) in attr_args.dotted_pairs("defaults")? {
-        if let [name] = &names[..]
-            && own.iter().any(|property| property.name == *name)
-        {
-            return Err(rules::at(
+        if let [name] = &names[..] {
+            rules::refuse(
                 "ALC0199",
-                name.span(),
-                format!("`{name}` is a property of this class: set its default there, `#[uproperty(default = …)]`"),
-            ));
+                own.iter().any(|property| property.name == *name).then_some(name),
+                format_args!(
+                    "`{name}` is a property of this class: set its default there, `#[uproperty(default = …)]`"
+                ),
+            )?;
         }
         let (path, text) = (names.iter().map(text_of).collect::<Vec<_>>().join("."), default_value::untyped(&value)?);
         entries.push(quote! { (#path, #text) });
@@ -266,31 +266,23 @@ fn base_of(attr_args: &AttrArgs) -> Result<TokenStream> {
 }
 
 fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
-    let of_scripts = match (attr_args.flag("blueprintable")?, attr_args.flag("blueprint_type")?) {
-        (true, true) => Err(rules::at(
-            "ALC0027",
-            attr_args.span,
-            "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: specify only one of them",
-        )),
-        (true, false) => Ok(quote! { ::alcedo_plugin_api::__private::class_flags::BLUEPRINTABLE }),
-        (false, true) => Ok(quote! { ::alcedo_plugin_api::__private::class_flags::BLUEPRINT_TYPE }),
-        (false, false) => Ok(quote! { 0 }),
-    }?;
-    let is_abstract = attr_args.flag("abstract")?;
+    rules::refuse_at(
+        "ALC0027",
+        (attr_args.flag("blueprintable")? && attr_args.flag("blueprint_type")?).then_some(attr_args.span),
+        "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: specify only one of them",
+    )?;
     rules::refuse_at(
         "ALC0190",
-        (is_abstract && is_final).then_some(attr_args.span),
+        (attr_args.flag("abstract")? && is_final).then_some(attr_args.span),
         "a class that is bound to a library is final, so no class could extend an abstract one: specify only one of them",
     )?;
-    let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::__private::class_flags::ABSTRACT });
-    let is_contextual = attr_args.flag("contextual")?.then(|| {
-        quote! { | ::alcedo_plugin_api::__private::class_flags::CONTEXTUAL }
-    });
-    let is_lazy = attr_args.flag("lazy_rebuild")?.then(|| {
-        quote! { | ::alcedo_plugin_api::__private::class_flags::LAZY_REBUILD }
-    });
-    let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::__private::class_flags::FINAL });
-    Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual #is_lazy })
+    let mut flags: Vec<_> = is_final.then(|| format_ident!("FINAL")).into_iter().collect();
+    for name in ["blueprintable", "blueprint_type", "abstract", "contextual", "lazy_rebuild"] {
+        if attr_args.flag(name)? {
+            flags.push(format_ident!("{}", name.to_uppercase()));
+        }
+    }
+    Ok(quote! { 0 #(| ::alcedo_plugin_api::__private::class_flags::#flags)* })
 }
 
 #[cfg(test)]

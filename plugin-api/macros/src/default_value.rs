@@ -1,6 +1,6 @@
 //! Expands the specifier `default = …` of a property to a string for the host, and to a compile-time check of the type.
 
-use crate::attr_args::text_of;
+use crate::attr_args::{AttrArg, text_of};
 use crate::rules;
 use crate::type_names::{INTEGERS, ungrouped_expr};
 use proc_macro2::TokenStream;
@@ -16,6 +16,14 @@ pub(crate) struct DefaultValue {
 }
 
 impl DefaultValue {
+    /// Parses the specifier `default` of a property or field of type `ty`. Also returns the value in the author's spelling.
+    pub(crate) fn of_specifier<'a>(attr_arg: &'a AttrArg, ty: &Type) -> Result<(&'a Expr, Self)> {
+        let Some(value) = &attr_arg.value else {
+            return Err(rules::at("ALC0033", attr_arg.name.span(), "`default` takes a value: `default = 180.0`"));
+        };
+        Ok((value, Self::of(value, ty)?))
+    }
+
     /// Parses the default of a property of type `ty`.
     pub(crate) fn of(value: &Expr, ty: &Type) -> Result<Self> {
         let text = untyped(value)?;

@@ -11,15 +11,12 @@ pub(crate) const WAS: &str = "was";
 
 /// Expands to the earlier names of a type of this module.
 pub(crate) fn of_type(attr_args: &AttrArgs, package: &LitStr, name: &syn::Ident) -> Result<TokenStream> {
-    if let Some(attr_arg) = attr_args.get(WAS)
-        && attr_args.flag("imported")?
-    {
-        return Err(rules::at(
-            "ALC0026",
-            attr_arg.name.span(),
-            "this specifier belongs on the declaration of the type, but this type is imported",
-        ));
-    }
+    let is_imported = attr_args.flag("imported")?;
+    rules::refuse(
+        "ALC0026",
+        attr_args.get(WAS).filter(|_| is_imported).map(|attr_arg| &attr_arg.name),
+        "this specifier belongs on the declaration of the type, but this type is imported",
+    )?;
     of(attr_args, &path(package, name))
 }
 
@@ -36,12 +33,10 @@ pub(crate) fn of(attr_args: &AttrArgs, path: &str) -> Result<TokenStream> {
 /// Checks each name in the specifier's value, and returns the value.
 pub(crate) fn checked(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
     let names = attr_args.text(WAS)?;
-    match names.as_ref().filter(|names| !names.value().split(',').all(|name| is_identifier(name.trim()))) {
-        None => Ok(names),
-        Some(names) => Err(rules::at(
-            "ALC0205",
-            names.span(),
-            "earlier names are letters, digits and `_`, separated by commas, and without a path: `was = \"weight, mass\"`",
-        )),
-    }
+    rules::refuse(
+        "ALC0205",
+        names.as_ref().filter(|names| !names.value().split(',').all(|name| is_identifier(name.trim()))),
+        "earlier names are letters, digits and `_`, separated by commas, and without a path: `was = \"weight, mass\"`",
+    )?;
+    Ok(names)
 }

@@ -33,13 +33,11 @@ fn declared(
     attrs: &TokenStream,
 ) -> Result<TokenStream> {
     attr_args.expect(&["pod", "package", "imported", "base", "was"])?;
-    if let Some(base) = attr_args.get("base") {
-        return Err(rules::at(
-            "ALC0182",
-            base.name.span(),
-            format!("a struct that is passed by value cannot extend another: {one_with_a_base}"),
-        ));
-    }
+    rules::refuse(
+        "ALC0182",
+        attr_args.get("base").map(|base| &base.name),
+        format_args!("a struct that is passed by value cannot extend another: {one_with_a_base}"),
+    )?;
     let package = read(attr_args, &item)?;
     let name = item.ident.clone();
     item.fields.iter_mut().for_each(|field| name_self_in(&mut field.ty, &name));
@@ -49,14 +47,7 @@ fn declared(
     for field in &mut item.fields {
         let Some(ident) = field.ident.clone() else { continue };
         errors.take(Conditions::refuse_cfg(&field.attrs));
-        let Some(default) = errors.take(struct_field::take(
-            &mut field.attrs,
-            &field.ty,
-            attr_args,
-            (&format!("{path}:{}", text_of(&ident)), &mut earlier),
-        )) else {
-            continue;
-        };
+        let Some(default) = errors.take(struct_field::take(field, attr_args, &path, &mut earlier)) else { continue };
         let (text, ty, doc) = (text_of(&ident), &field.ty, docs::text(&field.attrs));
         let default_text = default.as_ref().map_or("", |default| &default.text);
         fields.push(quote! { (#ident, #text, #ty, #default_text, #doc) });

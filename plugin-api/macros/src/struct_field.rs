@@ -2,9 +2,9 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{Attribute, Expr, ExprLit, Lit, Type};
+use syn::{Expr, ExprLit, Field, Lit, Type};
 
-use crate::attr_args::{AttrArgs, take_attr};
+use crate::attr_args::{AttrArgs, take_attr, text_of};
 use crate::default_value::{DefaultValue, assigned, assigns};
 use crate::earlier_names::{self, WAS};
 use crate::migration;
@@ -19,12 +19,13 @@ pub(crate) struct FieldDefault {
     pub(crate) value: TokenStream,
 }
 
-/// Removes the attributes from the field at `path`, and returns the default. Adds code that lists the field's earlier names to `earlier`.
+/// Removes the attributes from a field of the struct at `path`, and returns the default. Adds code that lists the field's earlier names to
+/// `earlier`.
 pub(crate) fn take(
-    attrs: &mut Vec<Attribute>,
-    ty: &Type,
+    Field { attrs, ident, ty, .. }: &mut Field,
     struct_args: &AttrArgs,
-    (path, earlier): (&str, &mut Vec<TokenStream>),
+    path: &str,
+    earlier: &mut Vec<TokenStream>,
 ) -> syn::Result<Option<FieldDefault>> {
     rules::refuse(
         "ALC0085",
@@ -38,16 +39,14 @@ pub(crate) fn take(
     let Some(attr) = take_attr(attrs, "uproperty")? else { return Ok(None) };
     let attr_args = AttrArgs::of(&attr)?;
     attr_args.expect(&["default", WAS])?;
-    if let Some(attr_arg) = attr_args.get("default").or(attr_args.get(WAS))
-        && struct_args.flag("imported")?
-    {
-        return Err(rules::at(
-            "ALC0180",
-            attr_arg.name.span(),
-            "default and earlier names of a field are for the declaration of the struct: this one is imported",
-        ));
-    }
-    earlier.push(earlier_names::of(&attr_args, path)?);
+    let is_imported = struct_args.flag("imported")?;
+    rules::refuse(
+        "ALC0180",
+        attr_args.get("default").or(attr_args.get(WAS)).filter(|_| is_imported).map(|attr_arg| &attr_arg.name),
+        "default and earlier names of a field are for the declaration of the struct: this one is imported",
+    )?;
+    let name = ident.as_ref().map(text_of).unwrap_or_default();
+    earlier.push(earlier_names::of(&attr_args, &format!("{path}:{name}"))?);
     let Some(attr_arg) = attr_args.get("default") else {
         if attr_args.get(WAS).is_some() {
             return Ok(None);
@@ -58,10 +57,7 @@ pub(crate) fn take(
             "every field of a `#[ustruct]` is reflected without a specifier: `#[uproperty(default = …)]` sets its initial value",
         ));
     };
-    let Some(value) = &attr_arg.value else {
-        return Err(rules::at("ALC0033", attr_arg.name.span(), "`default` takes a value: `default = 180.0`"));
-    };
-    let DefaultValue { text, check } = DefaultValue::of(value, ty)?;
+    let (value, DefaultValue { text, check }) = DefaultValue::of_specifier(attr_arg, ty)?;
     Ok(Some(FieldDefault { text, check, value: in_rust(value, ty) }))
 }
 

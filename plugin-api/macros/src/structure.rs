@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ItemStruct, Result};
+use syn::{Field, ItemStruct, Result};
 
 use crate::attr_args::{AttrArgs, derived, text_of};
 use crate::class_struct::{argument, formatted, view_of};
@@ -54,20 +54,14 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
             { #[doc = #base_doc] base set_base try_set_base: #ty, value: #arg, name: "base", default: "", doc: "", is_base: true }
         });
     }
-    for field in &item.fields {
+    for mut field in item.fields.iter().cloned() {
         Conditions::refuse(&field.attrs)?;
-        let mut attrs = field.attrs.clone();
-        let mut ty = field.ty.clone();
-        name_self_in(&mut ty, name);
-        let (Some(ident), ty) = (&field.ident, &ty) else { continue };
-        let Some(default) = errors.take(struct_field::take(
-            &mut attrs,
-            ty,
-            attr_args,
-            (&format!("{path}:{}", text_of(ident)), &mut earlier),
-        )) else {
+        name_self_in(&mut field.ty, name);
+        let Some(default) = errors.take(struct_field::take(&mut field, attr_args, &path, &mut earlier)) else {
             continue;
         };
+        let Field { mut attrs, ident: Some(ident), ty, .. } = field else { continue };
+        let (ident, ty) = (&ident, &ty);
         let doc = docs::text(&attrs);
         let default = default.map_or_else(String::new, |default| {
             checks.push(default.check);

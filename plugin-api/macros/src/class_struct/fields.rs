@@ -161,27 +161,14 @@ impl Property {
             (subobject && !is_named(ty, "Obj")).then_some(ty),
             "a `default_subobject` is an object: write `Obj<Class>`, the class of the subobject",
         )?;
-        let (default, check) = match self.attr_args.get("default") {
-            None => (String::new(), TokenStream::new()),
-            Some(attr_arg) if subobject => {
-                return Err(rules::at(
-                    "ALC0032",
-                    attr_arg.name.span(),
-                    "a subobject is made by the host and has no `default`",
-                ));
-            }
-            Some(attr_arg) => {
-                let Some(value) = &attr_arg.value else {
-                    return Err(rules::at(
-                        "ALC0033",
-                        attr_arg.name.span(),
-                        "`default` takes a value: `default = 180.0`",
-                    ));
-                };
-                let default = DefaultValue::of(value, ty)?;
-                (default.text, default.check)
-            }
-        };
+        let default = self.attr_args.get("default");
+        rules::refuse(
+            "ALC0032",
+            default.filter(|_| subobject).map(|attr_arg| &attr_arg.name),
+            "a subobject is made by the host and has no `default`",
+        )?;
+        let default = default.map(|attr_arg| DefaultValue::of_specifier(attr_arg, ty)).transpose()?;
+        let (default, check) = default.map(|(_, default)| (default.text, default.check)).unwrap_or_default();
         let check = [check].into_iter().chain(self.script_checks()?).collect();
         let flags = specifiers::flags(&self.attr_args, PROPERTY, "property_flags")?;
         let metadata = specifiers::metadata(Some(&self.attr_args), PROPERTY, &docs::text(&self.field.attrs))?;
