@@ -27,13 +27,11 @@ pub(crate) struct AsyncFunction {
 impl AsyncFunction {
     /// Parses the signature of an `async fn` in a class of a plugin or a host, depending on `side`.
     pub(crate) fn of(signature: &Signature, side: Side) -> Result<Self> {
-        if side == Side::Host {
-            return Err(rules::at(
-                "ALC0115",
-                signature.asyncness.map_or_else(proc_macro2::Span::call_site, |token| token.span),
-                "a function of a native class is not async: tasks belong to modules; take a delegate, and call it later",
-            ));
-        }
+        rules::refuse_at(
+            "ALC0115",
+            signature.asyncness.filter(|_| side == Side::Host).map(|token| token.span),
+            "a function of a native class is not async: tasks belong to modules; take a delegate, and call it later",
+        )?;
         let mut errors = rules::Errors::default();
         match signature.inputs.first() {
             Some(FnArg::Typed(first)) if is_obj_of_self(&first.ty) => {}

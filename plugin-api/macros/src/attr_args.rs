@@ -268,9 +268,8 @@ pub(crate) fn take_attrs<const N: usize>(
             attrs.push(attr);
             continue;
         };
-        if found[at].is_some() {
-            return Err(rules::spanned("ALC0099", attr, format!("`#[{name}]` is specified twice")));
-        }
+        let second = found[at].as_ref().map(|_| &attr);
+        rules::refuse("ALC0099", second, format_args!("`#[{name}]` is specified twice"))?;
         found[at] = Some(attr);
     }
     Ok(found)

@@ -11,7 +11,7 @@ use syn::{Attribute, Ident, ImplItem, ItemImpl, Result, Type};
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use self::once_only::hook;
-use self::roles::ROLES;
+pub(crate) use self::roles::ROLES;
 use crate::attr_args::{AttrArgs, cell_name};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
@@ -357,8 +357,8 @@ impl<'a> Body<'a> {
 
 fn function_flags(attr_args: &AttrArgs) -> Result<String> {
     specifiers::expect(attr_args, FUNCTION)?;
-    if attr_args.flag("blueprint_callable")? && attr_args.flag("blueprint_pure")? {
-        return Err(rules::at("ALC0023", attr_args.span, "a pure function is callable: specify only one of the two"));
-    }
+    let has_both = attr_args.flag("blueprint_callable")? && attr_args.flag("blueprint_pure")?;
+    let both = has_both.then_some(attr_args.span);
+    rules::refuse_at("ALC0023", both, "a pure function is callable: specify only one of the two")?;
     specifiers::flags(attr_args, FUNCTION, "function_flags")
 }

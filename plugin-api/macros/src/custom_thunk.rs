@@ -20,13 +20,11 @@ const RESULT: &str = "return_value";
 
 pub(crate) fn named(attr_args: &AttrArgs) -> Result<Option<Path>> {
     let Some(attr_arg) = attr_args.get(SPECIFIER) else {
-        if let Some(lists) = WILDCARDS.iter().find_map(|name| attr_args.get(name)) {
-            return Err(rules::at(
-                "ALC0202",
-                lists.name.span(),
-                format!("only a custom thunk takes parameters of any type: add `{SPECIFIER} = Self::exec_name`"),
-            ));
-        }
+        rules::refuse(
+            "ALC0202",
+            WILDCARDS.iter().find_map(|name| attr_args.get(name)).map(|lists| &lists.name),
+            format_args!("only a custom thunk takes parameters of any type: add `{SPECIFIER} = Self::exec_name`"),
+        )?;
         return Ok(None);
     };
     match attr_args.path(SPECIFIER) {
@@ -58,13 +56,11 @@ pub(crate) fn refuse_body(attr_args: &AttrArgs, signature: &Signature) -> Result
 /// Checks that a declaration may have a custom thunk. `events` lists the specifiers of overridable functions.
 pub(crate) fn check(attr_args: &AttrArgs, events: &[&str], method: &Method, signature: &Signature) -> Result<()> {
     for event in events {
-        if attr_args.flag(event)? {
-            return Err(rules::at(
-                "ALC0204",
-                attr_args.span,
-                format!("an event calls its override: `{SPECIFIER}` is for functions that cannot be overridden"),
-            ));
-        }
+        rules::refuse_at(
+            "ALC0204",
+            attr_args.flag(event)?.then_some(attr_args.span),
+            format_args!("an event calls its override: `{SPECIFIER}` is for functions that cannot be overridden"),
+        )?;
     }
     rules::refuse(
         "ALC0204",
@@ -81,13 +77,11 @@ pub(crate) fn check(attr_args: &AttrArgs, events: &[&str], method: &Method, sign
         for name in text.value().split(',').map(str::trim) {
             let is_known = method.parameters.iter().any(|parameter| parameter.text == name)
                 || (name == RESULT && method.result.returned.is_some());
-            if !is_known {
-                return Err(rules::spanned(
-                    "ALC0203",
-                    &text,
-                    format!("`{name}` is not a parameter of `{}`; the result is called `{RESULT}`", method.name),
-                ));
-            }
+            rules::refuse(
+                "ALC0203",
+                (!is_known).then_some(&text),
+                format_args!("`{name}` is not a parameter of `{}`; the result is called `{RESULT}`", method.name),
+            )?;
         }
     }
     Ok(())

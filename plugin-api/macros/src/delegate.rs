@@ -90,14 +90,12 @@ fn owner(attr_args: &AttrArgs, name: &Ident) -> Result<TokenStream> {
         let package = attr_args.package(name)?;
         return Ok(quote! { { package #package } });
     };
-    match attr_args.get("package") {
-        None => Ok(quote! { { class #class } }),
-        Some(attr_arg) => Err(rules::at(
-            "ALC0174",
-            attr_arg.name.span(),
-            "a delegate `of` a class is in the package of the class: leave `package` out",
-        )),
-    }
+    rules::refuse(
+        "ALC0174",
+        attr_args.get("package").map(|attr_arg| &attr_arg.name),
+        "a delegate `of` a class is in the package of the class: leave `package` out",
+    )?;
+    Ok(quote! { { class #class } })
 }
 
 fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {

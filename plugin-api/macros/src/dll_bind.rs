@@ -15,13 +15,11 @@ pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
         return Err(rules::at("ALC0140", name.span(), "`dll_bind` takes the name of a library: `dll_bind = \"Name\"`"));
     };
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
-    if text.value().is_empty() || !text.value().chars().all(is_plain) {
-        return Err(rules::spanned(
-            "ALC0140",
-            text,
-            "a library is named without path and extension, in letters, digits, `_` and `-`: `libGame.so` is \"Game\"",
-        ));
-    }
+    rules::refuse(
+        "ALC0140",
+        (text.value().is_empty() || !text.value().chars().all(is_plain)).then_some(text),
+        "a library is named without path and extension, in letters, digits, `_` and `-`: `libGame.so` is \"Game\"",
+    )?;
     rules::refuse(
         "ALC0141",
         attr_args.get("blueprintable").map(|attr_arg| &attr_arg.name),

@@ -216,17 +216,13 @@ fn check(entry: &Entry, repr: &Ident, is_flags: bool) -> Result<()> {
     let Entry { ident, number, .. } = entry;
     let bits: u32 = repr.to_string()[1..].parse().unwrap_or(64);
     let range = if repr.to_string().starts_with('i') { -(1_i128 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits };
-    if !range.contains(number) {
-        return Err(rules::spanned(
-            "ALC0164",
-            ident,
-            format!("{number} is not a {repr}: give the enum a larger `repr`"),
-        ));
-    }
-    if is_flags && *number < 0 {
-        return Err(rules::spanned("ALC0165", ident, format!("{number} is negative, and flags are bits")));
-    }
-    Ok(())
+    rules::refuse(
+        "ALC0164",
+        (!range.contains(number)).then_some(ident),
+        format_args!("{number} is not a {repr}: give the enum a larger `repr`"),
+    )?;
+    let is_negative = is_flags && *number < 0;
+    rules::refuse("ALC0165", is_negative.then_some(ident), format_args!("{number} is negative, and flags are bits"))
 }
 
 fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {

@@ -52,16 +52,14 @@ fn declaration(
     };
     let attr_args = AttrArgs::of(&attr)?;
     attr_args.expect(&EVENTS)?;
-    if attr_args.flag(EVENTS[0])? && attr_args.flag(EVENTS[1])? {
-        return Err(rules::at("ALC0014", attr_args.span, TWO_SORTS_OF_EVENT));
-    }
+    let has_both = attr_args.flag(EVENTS[0])? && attr_args.flag(EVENTS[1])?;
+    rules::refuse_at("ALC0014", has_both.then_some(attr_args.span), TWO_SORTS_OF_EVENT)?;
     let method = Method::of(&sig)?;
     if !method.is_static() {
         method.needs_self(&sig, "an imported function with `this`")?;
     }
-    if method.has_this {
-        return Err(rules::spanned("ALC0045", &sig.inputs[1], "the declaration lists the arguments of callers"));
-    }
+    let this = method.has_this.then(|| &sig.inputs[1]);
+    rules::refuse("ALC0045", this, "the declaration lists the arguments of callers")?;
     let conditions = Conditions::of(&attrs)?;
     methods.add(("function", &method.name), method.names_on_view(&method.name), &conditions)?;
     // An implementable event is called like a function. Only scripts implement such an event. This block therefore supports no overrides of

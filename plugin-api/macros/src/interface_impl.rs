@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Path, Result};
 
 use crate::attr_args::{AttrArgs, name_of};
-use crate::class_impl::{Body, class_of};
+use crate::class_impl::{Body, ROLES, class_of};
 use crate::class_struct::{bodies_of, formatted};
 use crate::conditions::Conditions;
 use crate::docs;
@@ -85,12 +85,9 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
 }
 
 fn add(body: &mut Body<'_>, interface: &Path, function: &Function) -> Result<()> {
-    const ROLES: &[&str] =
-        &["ufunction", "overrides", "zmethod", "red_constructor", "class_constructor", "post_init_properties"];
     let has_role = |attr: &&syn::Attribute| ROLES.contains(&name_of(attr).as_str());
-    if let Some(attr) = function.attrs.iter().find(has_role) {
-        return Err(rules::spanned("ALC0056", attr, "a body of an interface function cannot have another role"));
-    }
+    let role = function.attrs.iter().find(has_role);
+    rules::refuse("ALC0056", role, "a body of an interface function cannot have another role")?;
     let (conditions, mark) = (Conditions::of(&function.attrs)?, body.mark());
     let method = Method::of(&function.sig)?;
     method.needs_self(&function.sig, "a body for an interface")?;

@@ -111,29 +111,18 @@ impl Method {
     }
 
     pub(crate) fn needs_self(&self, signature: &Signature, what: &str) -> Result<()> {
-        if self.self_kind == SelfKind::None {
-            return Err(rules::at(
-                "ALC0063",
-                signature.paren_token.span.span(),
-                format!("{what} takes `&self` or `&mut self`"),
-            ));
-        }
-        Ok(())
+        rules::refuse_at(
+            "ALC0063",
+            (self.self_kind == SelfKind::None).then(|| signature.paren_token.span.span()),
+            format_args!("{what} takes `&self` or `&mut self`"),
+        )
     }
 
     /// Rejects a method with parameters or a result.
     pub(crate) fn expect_no_parameters_or_result(&self, what: &str) -> Result<()> {
-        if let Some(parameter) = self.parameters.first() {
-            return Err(rules::spanned(
-                "ALC0064",
-                &parameter.ty,
-                format!("{what} takes no parameters but `self` and `this`"),
-            ));
-        }
-        if let Some(result) = &self.result.returned {
-            return Err(rules::spanned("ALC0065", result, format!("{what} has no result")));
-        }
-        Ok(())
+        let first = self.parameters.first().map(|parameter| &parameter.ty);
+        rules::refuse("ALC0064", first, format_args!("{what} takes no parameters but `self` and `this`"))?;
+        rules::refuse("ALC0065", self.result.returned.as_ref(), format_args!("{what} has no result"))
     }
 
     /// Rejects two parameters with one name in the host, such as `_x` and `x`. Only a declared function passes these names to the host. A
@@ -369,9 +358,7 @@ fn refuse_decorations(signature: &Signature) -> Result<()> {
         (signature.variadic.as_ref().map(Spanned::span), "variadic"),
     ];
     for (span, keyword) in refused {
-        if let Some(span) = span {
-            return Err(rules::at("ALC0067", span, format!("a function that the host calls is not {keyword}")));
-        }
+        rules::refuse_at("ALC0067", span, format_args!("a function that the host calls is not {keyword}"))?;
     }
     let is_lifetime = |parameter: &GenericParam| matches!(parameter, GenericParam::Lifetime(_));
     let problem = if signature.generics.params.iter().all(is_lifetime) { LIFETIMES } else { GENERIC };

@@ -61,9 +61,7 @@ impl Parse for Module {
                     ));
                 }
             };
-            if is_duplicate {
-                return Err(rules::at("ALC0070", key.span(), format!("`{key}` is specified twice")));
-            }
+            rules::refuse("ALC0070", is_duplicate.then_some(&key), format_args!("`{key}` is specified twice"))?;
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
@@ -74,24 +72,17 @@ impl Parse for Module {
             (!is_module_name(&name.value())).then_some(&name),
             "a module is named by lower-case letters, digits and `_`, and starts with a letter: `magic_cube`",
         )?;
-        let pair = match (suspend, resume) {
-            (Some((_, suspend)), Some((_, resume))) => Some((suspend, resume)),
-            (None, None) => None,
-            (Some((key, _)), None) => {
-                return Err(rules::at(
-                    "ALC0073",
-                    key.span(),
-                    "`suspend` needs `resume`, which reacquires the released resources when a reload is rolled back",
-                ));
-            }
-            (None, Some((key, _))) => {
-                return Err(rules::at(
-                    "ALC0074",
-                    key.span(),
-                    "`resume` needs `suspend`, which releases the resources that `resume` reacquires",
-                ));
-            }
-        };
+        rules::refuse(
+            "ALC0073",
+            suspend.as_ref().filter(|_| resume.is_none()).map(|(key, _)| key),
+            "`suspend` needs `resume`, which reacquires the released resources when a reload is rolled back",
+        )?;
+        rules::refuse(
+            "ALC0074",
+            resume.as_ref().filter(|_| suspend.is_none()).map(|(key, _)| key),
+            "`resume` needs `suspend`, which releases the resources that `resume` reacquires",
+        )?;
+        let pair = suspend.zip(resume).map(|((_, suspend), (_, resume))| (suspend, resume));
         let (has_allocator, has_logger) = (allocator.is_some(), logger.is_some());
         let (unhooked, dependencies) = (unhooked.unwrap_or_default(), dependencies.unwrap_or_default());
         Ok(Self { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, permissions, dependencies })
@@ -208,9 +199,8 @@ fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
     if let Expr::Tuple(ExprTuple { elems, .. }) = pair
         && let [Some(name), Some(range)] = &elems.iter().map(text).collect::<Vec<_>>()[..]
     {
-        if !is_name_of_other(&name.value()) {
-            return Err(rules::at("ALC0076", name.span(), "this is not a valid module name"));
-        }
+        let is_valid = is_name_of_other(&name.value());
+        rules::refuse("ALC0076", (!is_valid).then_some(name), "this is not a valid module name")?;
         return Ok((name.clone(), range.clone()));
     }
     Err(rules::spanned("ALC0077", pair, "a dependency is a name and a version range: `(\"attributes\", \"^0.1\")`"))

@@ -58,9 +58,7 @@ pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenSt
         return Err(rules::spanned("ALC0110", visit, EXPECTED));
     }
     let method = Method::of(&without_visit)?;
-    if method.self_kind != SelfKind::Shared {
-        return Err(rules::spanned("ALC0110", &signature.inputs, EXPECTED));
-    }
+    rules::refuse("ALC0110", (method.self_kind != SelfKind::Shared).then_some(&signature.inputs), EXPECTED)?;
     method.expect_no_parameters_or_result("`add_references`")?;
     let (name, this) = (&method.name, method.has_this.then(|| quote! { this, }));
     Ok(quote! { |part: &#class, this, visit| #class::#name(part, #this visit) })

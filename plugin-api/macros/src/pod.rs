@@ -81,9 +81,8 @@ pub(crate) fn read(attr_args: &AttrArgs, item: &ItemStruct) -> Result<LitStr> {
     let Fields::Named(fields) = &item.fields else {
         return Err(rules::spanned("ALC0079", &item.ident, "a reflected struct has fields with names"));
     };
-    if fields.named.is_empty() {
-        return Err(rules::spanned("ALC0080", &item.ident, "a reflected struct has at least one field"));
-    }
+    let empty = fields.named.is_empty().then_some(&item.ident);
+    rules::refuse("ALC0080", empty, "a reflected struct has at least one field")?;
     attr_args.package(&item.ident)
 }
 

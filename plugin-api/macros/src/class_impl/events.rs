@@ -244,11 +244,8 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
             }
         }
     }
-    if let Some(extra) = body.parameters.get(event.parameters.len()) {
-        return Err(rules::spanned("ALC0021", &extra.ty, "the event does not declare this parameter"));
-    }
-    if event.result.returned.as_ref().map(text) != body.result.returned.as_ref().map(text) {
-        return Err(rules::spanned("ALC0022", &signature.output, "the event declares another result"));
-    }
-    Ok(())
+    let extra = body.parameters.get(event.parameters.len()).map(|extra| &extra.ty);
+    rules::refuse("ALC0021", extra, "the event does not declare this parameter")?;
+    let differs = event.result.returned.as_ref().map(text) != body.result.returned.as_ref().map(text);
+    rules::refuse("ALC0022", differs.then_some(&signature.output), "the event declares another result")
 }

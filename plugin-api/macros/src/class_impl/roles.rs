@@ -20,7 +20,7 @@ use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 
 /// Attributes that set the role of a method.
-pub(super) const ROLES: [&str; 9] = [
+pub(crate) const ROLES: [&str; 9] = [
     "red_constructor",
     "class_constructor",
     "post_init_properties",
@@ -34,18 +34,13 @@ pub(super) const ROLES: [&str; 9] = [
 
 impl Body<'_> {
     pub(super) fn add_role(&mut self, function: &mut Function, conditions: &Conditions) -> Result<()> {
-        let attrs = &mut function.attrs;
+        let (attrs, name) = (&mut function.attrs, &function.sig.ident);
         let [red, class, post_init, reflected, overrides, exported, imported, ends, refers] = take_attrs(attrs, ROLES)?;
-        if let Some(attr) = imported {
-            return Err(rules::spanned(
-                "ALC0144",
-                attr,
-                format!(
-                    "the body of `{0}` is in the library: declare it without one, `fn {0}(…);`",
-                    function.sig.ident
-                ),
-            ));
-        }
+        rules::refuse(
+            "ALC0144",
+            imported,
+            format_args!("the body of `{name}` is in the library: declare it without one, `fn {name}(…);`"),
+        )?;
         let roles = [&red, &class, &post_init, &reflected, &overrides, &exported, &ends, &refers];
         if let Some(second) = roles.into_iter().flatten().nth(1) {
             return Err(second_role(second));
@@ -70,10 +65,8 @@ impl Body<'_> {
         } else if let Some(attr) = refers {
             self.for_hosts(&attr, "add_references", conditions)?;
             AttrArgs::of(&attr)?.expect(&[])?;
-            if self.add_references.replace(native::references(self.class, signature)?).is_some() {
-                return Err(rules::spanned("ALC0108", attr, "a class has one `add_references`: this is the second"));
-            }
-            Ok(())
+            let first = self.add_references.replace(native::references(self.class, signature)?);
+            rules::refuse("ALC0108", first.map(|_| attr), "a class has one `add_references`: this is the second")
         } else {
             Ok(())
         }
@@ -95,19 +88,16 @@ impl Body<'_> {
         let attr_args = AttrArgs::of(attr)?;
         let flags = function_flags(&attr_args)?;
         custom_thunk::refuse_body(&attr_args, signature)?;
-        for event in EVENTS {
-            if attr_args.flag(event)? {
-                return Err(rules::at(
-                    "ALC0011",
-                    function.body.span(),
-                    format!(
-                        "an event is declared without a body, `fn {0}(…);`: the default body of a `blueprint_native_event` is \
-                         `fn {0}_implementation`, and a `blueprint_implementable_event` has none",
-                        signature.ident
-                    ),
-                ));
-            }
-        }
+        let is_event = attr_args.flag(EVENTS[0])? || attr_args.flag(EVENTS[1])?;
+        rules::refuse_at(
+            "ALC0011",
+            is_event.then(|| function.body.span()),
+            format_args!(
+                "an event is declared without a body, `fn {0}(…);`: the default body of a `blueprint_native_event` is \
+                 `fn {0}_implementation`, and a `blueprint_implementable_event` has none",
+                signature.ident
+            ),
+        )?;
         if signature.asyncness.is_some() {
             return self.async_function(&attr_args, &flags, function);
         }

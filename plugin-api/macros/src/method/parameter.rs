@@ -97,9 +97,8 @@ impl ToTokens for Argument<'_> {
 /// Parses a parameter that follows `self` and `this`.
 pub(super) fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     Conditions::refuse_cfg(&typed.attrs)?;
-    if is_named(&typed.ty, "This") {
-        return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));
-    }
+    let is_this = is_named(&typed.ty, "This");
+    rules::refuse("ALC0059", is_this.then_some(typed), "`this` is the first parameter after `self`")?;
     let (ty, is_out) = match ungrouped(&typed.ty) {
         Type::Reference(reference) if is_named(&reference.elem, "This") => {
             return Err(rules::spanned(
