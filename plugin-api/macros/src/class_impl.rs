@@ -243,23 +243,24 @@ impl<'a> Body<'a> {
         let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
         let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
         let body = method.call_of(self.class, target);
-        let description = match (self.side, method.is_static()) {
-            (Side::Plugin, is_static) => {
+        let description = match self.side {
+            Side::Plugin => {
                 let at = self.add_names(method, &defaults);
-                match is_static {
+                match method.is_static() {
                     true => static_function::of_class(method, self.class, &at, flags, &cell, &metadata),
                     false => method.description(&at, flags, overrides, &cell, (&metadata, &body)),
                 }
             }
-            (Side::Host, true) => {
-                let trampoline = static_function::trampoline(method, self.class);
-                let builder = (&quote! { static_function }, &quote! { AlcedoTrampoline });
+            // Each function of a native class has its own trampoline type.
+            Side::Host => {
+                let (builder, body) = match method.is_static() {
+                    true => (quote! { static_function }, method.call(self.class, target, &[])),
+                    false => (quote! { function_description }, body),
+                };
+                let trampoline = method.trampoline(&format_ident!("AlcedoTrampoline"), self.class, &body);
+                let builder = (&builder, &quote! { AlcedoTrampoline });
                 let description = static_function::description(method, builder, flags, &defaults, &cell, &metadata);
-                quote! { { #trampoline #description } }
-            }
-            (Side::Host, false) => {
-                let of = (self.class, defaults.on_block());
-                method.native_description(of, flags, overrides, &cell, (&metadata, &body))
+                quote! { { #trampoline #description.overriding(#overrides) } }
             }
         };
         self.functions.push(description);

@@ -145,30 +145,40 @@ impl Method {
         self.call(class, target, first)
     }
 
-    /// Expands to the definition of the type `trampoline` for a method of `class`. The `body` may use `part`, `this` and the
-    /// parameters.
+    /// Expands to the definition of the type `trampoline` for this function of `class`. The `body` may use the parameters and, unless the
+    /// function is static, `part` and `this`.
     pub(crate) fn trampoline(&self, trampoline: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
-        let (text, result) = (self.text(), self.result_type());
-        let (returned, location) = (self.result.returned_type(), location_of(&self.name));
-        let (receiver, patterns) = (self.receiver(), self.patterns());
+        let (text, result, receiver) = (self.text(), self.result_type(), self.receiver());
+        let (returned, location, patterns) = (self.result.returned_type(), location_of(&self.name), self.patterns());
         let types = self.parameters.iter().map(Parameter::parameter_type);
+        let (kind, of_object, parameters) = if self.is_static() {
+            let arguments = quote! { #patterns: <Self::Args as ::alcedo_plugin_api::__private::Params>::Seen<'f> };
+            ("StaticMethod", None, arguments)
+        } else {
+            let of_object = quote! {
+                type Receiver = ::alcedo_plugin_api::__private::#receiver;
+                const NAME: &'static str = #text;
+            };
+            let parameters = quote! {
+                part: ::alcedo_plugin_api::__private::Held<'_, Self>,
+                this: ::alcedo_plugin_api::__private::This<'f, #class>,
+                #patterns: ::alcedo_plugin_api::__private::Arguments<'f, Self>
+            };
+            ("Method", Some(of_object), parameters)
+        };
+        let kind = format_ident!("{kind}");
         quote! {
             struct #trampoline;
-            impl ::alcedo_plugin_api::__private::Method for #trampoline {
+            impl ::alcedo_plugin_api::__private::#kind for #trampoline {
                 type Class = #class;
                 type Args = (#(#types,)*);
                 type Result = #result;
                 type Returned = #returned;
-                type Receiver = ::alcedo_plugin_api::__private::#receiver;
-                const NAME: &'static str = #text;
+                #of_object
                 const LOCATION: ::alcedo_plugin_api::__private::SourceLocation = #location;
 
                 #[allow(unused_variables, reason = "a method may ignore `this`")]
-                fn run<'f>(
-                    part: ::alcedo_plugin_api::__private::Held<'_, Self>,
-                    this: ::alcedo_plugin_api::__private::This<'f, #class>,
-                    #patterns: ::alcedo_plugin_api::__private::Arguments<'f, Self>,
-                ) -> Self::Returned {
+                fn run<'f>(#parameters) -> Self::Returned {
                     #body
                 }
             }
@@ -234,30 +244,6 @@ impl Method {
             #path::<AlcedoMethods, #at, __alcedo::#receiver, (#(#types,)*), #result, #returned, _>(
                 #fixed, #overrides, |#part, #this, #patterns| { #body }
             )
-        }
-    }
-
-    /// Expands to the description of a method of a native class. Such a method has its own trampoline type.
-    pub(crate) fn native_description(
-        &self,
-        (class, defaults): (&Ident, Option<TokenStream>),
-        flags: &str,
-        overrides: &dyn ToTokens,
-        cell: &str,
-        (metadata, body): (&str, &TokenStream),
-    ) -> TokenStream {
-        let [flags, metadata, cell] = [flags, metadata, cell].map(specifiers::tokens);
-        let (text, trampoline) = (self.text(), self.trampoline(&format_ident!("AlcedoTrampoline"), class, body));
-        let names = self.parameters.iter().map(|parameter| &parameter.text);
-        quote! {
-            {
-                #trampoline
-                const BLOCK: &::alcedo_plugin_api::__private::BlockOf<AlcedoTrampoline> =
-                    &::alcedo_plugin_api::__private::BlockOf::<AlcedoTrampoline>::new(&[#(#names),*])#defaults;
-                ::alcedo_plugin_api::__private::function_description::<AlcedoTrampoline>(
-                    #text, #flags, #overrides, BLOCK, &#cell, #metadata,
-                )
-            }
         }
     }
 

@@ -8,7 +8,6 @@ use syn::{Ident, Result};
 use crate::attr_args::{AttrArgs, text_of};
 use crate::default_value::DefaultValue;
 use crate::method::{Method, Parameter};
-use crate::result::location_of;
 use crate::rules;
 use crate::specifiers;
 
@@ -61,7 +60,7 @@ impl Defaults {
     }
 }
 
-/// Expands to the description of a function without a plugin part, by a call of `builder`.
+/// Expands to the description of a function by a call of `builder`, which has the types `of`.
 pub(crate) fn description(
     method: &Method,
     (builder, of): (&TokenStream, &TokenStream),
@@ -107,29 +106,5 @@ pub(crate) fn of_class(
         #path::<AlcedoMethods, #at, (#(#types,)*), #result, #returned, _>(
             #fixed, |#patterns| { #call }
         )
-    }
-}
-
-/// Expands to the definition of the type `AlcedoTrampoline` for a static function of the native class `class`.
-pub(crate) fn trampoline(method: &Method, class: &Ident) -> TokenStream {
-    let (name, result, location) = (&method.name, method.result_type(), location_of(&method.name));
-    let returned = method.result.returned_type();
-    let (patterns, call) = (method.patterns(), method.call(class, name, &[]));
-    let types = method.parameters.iter().map(Parameter::parameter_type);
-    quote! {
-        struct AlcedoTrampoline;
-        impl ::alcedo_plugin_api::__private::StaticMethod for AlcedoTrampoline {
-            type Class = #class;
-            type Args = (#(#types,)*);
-            type Result = #result;
-            type Returned = #returned;
-            const LOCATION: ::alcedo_plugin_api::__private::SourceLocation = #location;
-
-            fn run<'f>(
-                #patterns: <Self::Args as ::alcedo_plugin_api::__private::Params>::Seen<'f>,
-            ) -> Self::Returned {
-                #call
-            }
-        }
     }
 }

@@ -22,8 +22,8 @@ pub use crate::native::declared::{
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::{fail, or_end};
 pub use crate::native::functions::{
-    BlockOf, CustomThunk, Function, FunctionCell, SignatureBlock, custom_thunk, function_description,
-    implementable_event, static_function,
+    CustomThunk, Function, FunctionCell, SignatureBlock, custom_thunk, function_description, implementable_event,
+    static_function,
 };
 pub use crate::native::interfaces::{
     Bodies, Interface, add_interface, compared, crosses, has_signature, interface_function, member,

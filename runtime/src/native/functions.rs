@@ -61,9 +61,6 @@ impl<A, R> SignatureBlock<A, R> {
     }
 }
 
-/// Signature block of the method `M`.
-pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>;
-
 /// Zero-sized marker with the class of a function, and the types of its parameters and result.
 pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
 
@@ -86,6 +83,12 @@ pub struct Function<C: 'static> {
 }
 
 impl<C: 'static> Function<C> {
+    /// Sets the path of the class whose event the function overrides. An empty string means that the function overrides no event.
+    #[must_use]
+    pub const fn overriding(self, overrides: &'static str) -> Self {
+        Self { overrides, ..self }
+    }
+
     pub(super) fn declared(&self, parts: &Rc<Parts<C>>) -> FunctionDecl {
         (self.declare)(self, parts)
     }
@@ -116,8 +119,7 @@ impl<C: 'static> Function<C> {
 pub const fn function_description<M: Method>(
     name: &'static str,
     flags: u64,
-    overrides: &'static str,
-    block: &BlockOf<M>,
+    block: &SignatureBlock<M::Args, M::Result>,
     _cell: &FunctionCell<M::Class, M::Args, M::Result>,
     metadata: Metadata,
 ) -> Function<M::Class> {
@@ -138,7 +140,7 @@ pub const fn function_description<M: Method>(
             }),
         )
     };
-    Function { name, flags, overrides, block: block.0, metadata, declare }
+    Function { name, flags, overrides: "", block: block.0, metadata, declare }
 }
 
 /// Describes the static function with the body `M`.
