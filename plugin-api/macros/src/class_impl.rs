@@ -259,7 +259,8 @@ impl<'a> Body<'a> {
                 };
                 let trampoline = method.trampoline(&format_ident!("AlcedoTrampoline"), self.class, &body);
                 let builder = (&builder, &quote! { AlcedoTrampoline });
-                let description = static_function::description(method, builder, flags, &defaults, &cell, &metadata);
+                let fixed = [flags, &cell, &metadata].map(specifiers::tokens);
+                let description = static_function::description(method, builder, defaults.on_block(), fixed);
                 quote! { { #trampoline #description.overriding(#overrides) } }
             }
         };

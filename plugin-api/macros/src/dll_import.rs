@@ -10,6 +10,7 @@ use crate::attr_args::AttrArgs;
 use crate::docs;
 use crate::method::{Method, Parameter};
 use crate::rules;
+use crate::static_function;
 use crate::type_names::{ungrouped, ungrouped_expr};
 
 pub(crate) struct DllImport {
@@ -125,40 +126,30 @@ impl DllImport {
 
     pub(crate) fn description(&self, class: &Ident, cell: &Ident, attrs: &[Attribute]) -> Result<TokenStream> {
         let Self { method, params, attr_args } = self;
-        let (types, result, out_parameters) =
-            (method.types().collect::<Vec<_>>(), method.result_type(), self.out_parameters());
-        let (text, doc, names) = (method.text(), docs::text(attrs), method.parameters.iter().map(|known| &known.text));
+        let (types, result, out_parameters) = (method.types(), method.result_type(), self.out_parameters());
+        let of = quote! { #class, (#(#types,)*), #result, #out_parameters };
         let (no_cwd, bool8, bool32) = (attr_args.flag("no_cwd")?, attr_args.flag("bool8")?, attr_args.flag("bool32")?);
-        let symbol =
-            attr_args.text("name")?.map(|symbol| quote! { ::alcedo_plugin_api::__private::meta("DllSymbol", #symbol) });
+        let convention = quote! {
+            ::alcedo_plugin_api::__private::CallingConvention { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 }
+        };
         let params = params.iter().map(|CParam { is_out, len, .. }| {
             let len = len.as_ref().map(LitInt::base10_digits).map(|len| {
                 quote! { ::alcedo_plugin_api::__private::meta("ArrayDim", #len) }
             });
             quote! { ::alcedo_plugin_api::__private::CParam { is_out: #is_out, meta: &[#len] } }
         });
-        Ok(quote! {
-            ::alcedo_plugin_api::__private::dll_import::<#class, (#(#types,)*), #result, #out_parameters>(
-                #text,
-                ::alcedo_plugin_api::__private::CallingConvention { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
-                {
-                    const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#(#types,)*), #result> =
-                        &::alcedo_plugin_api::__private::SignatureBlock::new(&[#(#names),*]).in_c(&[#(#params),*]);
-                    BLOCK
-                },
-                &#cell,
-                ::alcedo_plugin_api::__private::Metadata {
-                    doc: #doc,
-                    meta: &[
-                        ::alcedo_plugin_api::__private::meta(
-                            "DllBind",
-                            <#class as ::alcedo_plugin_api::__private::Class>::LIBRARY,
-                        ),
-                        #symbol
-                    ],
-                },
-            )
-        })
+        let in_c = quote! { .in_c(&[#(#params),*]) };
+        let (doc, symbol) = (docs::text(attrs), attr_args.text("name")?);
+        let symbol = symbol.map(|symbol| quote! { ::alcedo_plugin_api::__private::meta("DllSymbol", #symbol) });
+        let library = quote! { <#class as ::alcedo_plugin_api::__private::Class>::LIBRARY };
+        let metadata = quote! {
+            ::alcedo_plugin_api::__private::Metadata {
+                doc: #doc,
+                meta: &[::alcedo_plugin_api::__private::meta("DllBind", #library), #symbol],
+            }
+        };
+        let builder = (&quote! { dll_import }, &of);
+        Ok(static_function::description(method, builder, Some(in_c), [convention, quote! { #cell }, metadata]))
     }
 
     fn out_parameters(&self) -> TokenStream {

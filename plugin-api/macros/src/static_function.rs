@@ -60,26 +60,23 @@ impl Defaults {
     }
 }
 
-/// Expands to the description of a function by a call of `builder`, which has the types `of`.
+/// Expands to the description of a function by a call of `builder`, which has the types `of`. `on_block` is a call that adds to the
+/// parameter block.
 pub(crate) fn description(
     method: &Method,
     (builder, of): (&TokenStream, &TokenStream),
-    flags: &str,
-    defaults: &Defaults,
-    cell: &str,
-    metadata: &str,
+    on_block: Option<TokenStream>,
+    [flags, cell, metadata]: [TokenStream; 3],
 ) -> TokenStream {
-    let (text, result) = (method.text(), method.result_type());
+    let (text, types, result) = (method.text(), method.types(), method.result_type());
     let names = method.parameters.iter().map(|parameter| &parameter.text);
-    let (types, defaults) = (method.types(), defaults.on_block());
-    let [flags, metadata, cell] = [flags, metadata, cell].map(specifiers::tokens);
     quote! {
         ::alcedo_plugin_api::__private::#builder::<#of>(
             #text,
             #flags,
             {
                 const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#(#types,)*), #result> =
-                    &::alcedo_plugin_api::__private::SignatureBlock::new(&[#(#names),*])#defaults;
+                    &::alcedo_plugin_api::__private::SignatureBlock::new(&[#(#names),*])#on_block;
                 BLOCK
             },
             &#cell,

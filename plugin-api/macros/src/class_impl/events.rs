@@ -89,7 +89,8 @@ impl Body<'_> {
         let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
         // The builder marks the function as an event; only the specifiers that let scripts call the function become flags here.
         let flags = specifiers::flags(attr_args, &FUNCTION[..2], "function_flags")?;
-        self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &metadata));
+        let fixed = [&flags, &cell, &metadata].map(|source| specifiers::tokens(source));
+        self.functions.push(static_function::description(method, builder, defaults.on_block(), fixed));
         self.expanded.push(defaults.checks.clone());
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())

@@ -158,7 +158,8 @@ impl Body<'_> {
         if method.is_static() {
             flags.push_str(" | ::alcedo_plugin_api::__private::function_flags::STATIC");
         }
-        self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &metadata));
+        let fixed = [&flags, &cell, &metadata].map(|source| specifiers::tokens(source));
+        self.functions.push(static_function::description(&method, builder, defaults.on_block(), fixed));
         let (trampoline, checks) = (custom_thunk::trampoline(&trampoline, class, thunk, self.side), &defaults.checks);
         self.expanded.push(quote! { #trampoline #checks });
         self.call(&method, &cell, &docs::shared(attrs));
