@@ -107,30 +107,25 @@ fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
     ));
     for param in &function.inputs {
         let name = param.name.as_ref().filter(|(name, _)| name != "_").map(|(name, _)| text_of(name));
-        match (name, ungrouped(&param.ty)) {
-            (_, Type::Reference(reference)) => {
-                errors.take::<()>(Err(rules::spanned(
-                    "ALC0176",
-                    reference,
-                    "a delegate has no out parameters: write the type without `&`",
-                )));
-            }
-            (None, ty) => {
-                errors.take::<()>(Err(rules::spanned(
-                    "ALC0175",
-                    ty,
-                    "a parameter of a delegate has a name, which editors and glue show: `points: i32`",
-                )));
-            }
-            (Some(name), ty) if params.iter().any(|(known, _)| *known == name) => {
-                errors.take::<()>(Err(rules::spanned(
-                    "ALC0179",
-                    ty,
-                    format!("`{name}` is the name of another parameter: rename one of them"),
-                )));
-            }
-            (Some(name), ty) => params.push((name, ty)),
-        }
+        let param = match (name, ungrouped(&param.ty)) {
+            (_, Type::Reference(reference)) => Err(rules::spanned(
+                "ALC0176",
+                reference,
+                "a delegate has no out parameters: write the type without `&`",
+            )),
+            (None, ty) => Err(rules::spanned(
+                "ALC0175",
+                ty,
+                "a parameter of a delegate has a name, which editors and glue show: `points: i32`",
+            )),
+            (Some(name), ty) if params.iter().any(|(known, _)| *known == name) => Err(rules::spanned(
+                "ALC0179",
+                ty,
+                format!("`{name}` is the name of another parameter: rename one of them"),
+            )),
+            (Some(name), ty) => Ok((name, ty)),
+        };
+        params.extend(errors.take(param));
     }
     errors.unless(Some(params))
 }

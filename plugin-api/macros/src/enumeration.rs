@@ -191,15 +191,10 @@ fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entr
         let Some(entry) = errors.take(entry(variant, next)) else { continue };
         next = entry.number.saturating_add(1);
         errors.take(check(&entry, repr, is_flags));
-        if let Some(other) = by_number.insert(entry.number, entry.ident.to_string()) {
-            errors.take::<()>(Err(rules::spanned(
-                "ALC0162",
-                &entry.ident,
-                format!(
-                    "`{}` has the number {} of `{other}`: each entry has its own number",
-                    entry.ident, entry.number
-                ),
-            )));
+        let Entry { ident, number, .. } = &entry;
+        if let Some(other) = by_number.insert(*number, ident.to_string()) {
+            let problem = format!("`{ident}` has the number {number} of `{other}`: each entry has its own number");
+            errors.take::<()>(Err(rules::spanned("ALC0162", ident, problem)));
         }
         entries.push(entry);
     }

@@ -296,10 +296,9 @@ fn of_type(
     let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
     // A host may use `imported` on an `impl` block to call functions of a class of another host.
     let imported = attr_args.get("imported").filter(|_| !matches!(item, AnyItem::Impl(_)));
-    let expanded = match imported {
-        Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),
-        None => expand(&attr_args, item),
-    };
+    let imported = imported.map(|arg| &arg.name);
+    let allowed = rules::refuse("ALC0206", imported, "a host declares its own types: remove `imported`");
+    let expanded = allowed.and_then(|()| expand(&attr_args, item));
     finish(expanded.map(|tokens| native::of_the_host(tokens, krate)))
 }
 

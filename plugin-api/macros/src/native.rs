@@ -54,9 +54,9 @@ pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenSt
     let Some(visit) = without_visit.inputs.pop() else {
         return Err(rules::spanned("ALC0110", signature, EXPECTED));
     };
-    if !matches!(visit.value(), syn::FnArg::Typed(typed) if matches!(&*typed.ty, syn::Type::Reference(_))) {
-        return Err(rules::spanned("ALC0110", visit, EXPECTED));
-    }
+    let is_reference =
+        matches!(visit.value(), syn::FnArg::Typed(typed) if matches!(&*typed.ty, syn::Type::Reference(_)));
+    rules::refuse("ALC0110", (!is_reference).then_some(&visit), EXPECTED)?;
     let method = Method::of(&without_visit)?;
     rules::refuse("ALC0110", (method.self_kind != SelfKind::Shared).then_some(&signature.inputs), EXPECTED)?;
     method.expect_no_parameters_or_result("`add_references`")?;

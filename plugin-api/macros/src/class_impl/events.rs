@@ -24,6 +24,8 @@ pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_imple
 pub(crate) const TWO_SORTS_OF_EVENT: &str =
     "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: use one of them";
 
+const NO_BODY: &str = "only an event has no body: write `blueprint_native_event`, or add a body";
+
 pub(super) struct Event {
     conditions: Conditions,
     method: Method,
@@ -51,14 +53,8 @@ impl Body<'_> {
             return self.custom_thunk(&thunk, &attr_args, &sig, &attrs);
         }
         let (native, implementable) = (attr_args.flag(EVENTS[0])?, attr_args.flag(EVENTS[1])?);
-        if native == implementable {
-            let problem = if native {
-                TWO_SORTS_OF_EVENT
-            } else {
-                "only an event has no body: write `blueprint_native_event`, or add a body"
-            };
-            return Err(rules::at("ALC0014", attr_args.span, problem));
-        }
+        let problem = if native { TWO_SORTS_OF_EVENT } else { NO_BODY };
+        rules::refuse_at("ALC0014", (native == implementable).then_some(attr_args.span), problem)?;
         let method = Method::of(&sig)?;
         method.needs_self(&sig, "an event")?;
         rules::refuse(
@@ -223,27 +219,16 @@ pub(crate) fn event_constant(view: &Ident, method: &Method) -> TokenStream {
 fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
     let text = |ty: &Type| quote! { #ty }.to_string();
     for (at, expected) in event.parameters.iter().enumerate() {
-        match body.parameters.get(at) {
-            Some(found) if text(&found.ty) == text(&expected.ty) && found.is_out == expected.is_out => {}
-            Some(found) => {
-                return Err(rules::spanned(
-                    "ALC0019",
-                    &found.ty,
-                    format!(
-                        "the event declares `{}{}` here",
-                        if expected.is_out { "&mut " } else { "" },
-                        text(&expected.ty)
-                    ),
-                ));
-            }
-            None => {
-                return Err(rules::spanned(
-                    "ALC0020",
-                    signature,
-                    format!("the event has another parameter: `{}`", text(&expected.ty)),
-                ));
-            }
-        }
+        let (declared, reference) = (text(&expected.ty), if expected.is_out { "&mut " } else { "" });
+        let Some(found) = body.parameters.get(at) else {
+            return Err(rules::spanned("ALC0020", signature, format!("the event has another parameter: `{declared}`")));
+        };
+        let differs = text(&found.ty) != declared || found.is_out != expected.is_out;
+        rules::refuse(
+            "ALC0019",
+            differs.then_some(&found.ty),
+            format_args!("the event declares `{reference}{declared}` here"),
+        )?;
     }
     let extra = body.parameters.get(event.parameters.len()).map(|extra| &extra.ty);
     rules::refuse("ALC0021", extra, "the event does not declare this parameter")?;
