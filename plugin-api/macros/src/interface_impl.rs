@@ -124,3 +124,24 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &Function) -> Result<()>
     body.expanded.push(mistakes::checks(body.class, function, &mut Vec::new()));
     body.condition(&conditions, mark)
 }
+
+#[cfg(test)]
+mod tests {
+    use quote::{format_ident, quote};
+    use syn::parse_quote;
+
+    use crate::class_impl::ROLES;
+    use crate::impl_block::ImplBlock;
+    use crate::native::Side;
+
+    #[test]
+    fn a_body_of_an_interface_function_has_no_other_role() {
+        for role in ROLES.map(|role| format_ident!("{role}")) {
+            let block = ImplBlock::of(quote! { impl Heeds for Cat { #[#role] fn hear(&mut self) {} } });
+            let block = block.unwrap_or_else(|error| panic!("{error}"));
+            let refused = super::expand(&parse_quote!(), &parse_quote!(Heeds), block, Side::Plugin);
+            let error = refused.expect_err("another role").to_string();
+            assert!(error.contains("ALC0056"), "{role}: {error}");
+        }
+    }
+}
