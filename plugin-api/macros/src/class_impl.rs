@@ -24,7 +24,7 @@ use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
-use crate::type_names::{name_self, ungrouped};
+use crate::type_names::{at_span, name_self, ungrouped};
 
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
@@ -142,9 +142,7 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
 /// Returns the name of the class's view, with the span of the class name in the `impl` block. If the block names an alias of the class, the
 /// compiler reports the missing view at this span.
 pub(crate) fn view_in_block(class: &Ident) -> Ident {
-    let mut view = view_of(class);
-    view.set_span(class.span());
-    view
+    at_span(view_of(class), class.span())
 }
 
 impl<'a> Body<'a> {

@@ -18,7 +18,7 @@ use crate::method_names::MethodNames;
 use crate::migration::{self, Conversions, Of};
 use crate::native::Side;
 use crate::rules;
-use crate::type_names::name_self_in;
+use crate::type_names::{at_span, name_self_in};
 
 const CLASS_ARGS: &[&str] = &[
     "package",
@@ -153,9 +153,7 @@ fn refuse_migrations(attr_args: &AttrArgs, item: &ItemStruct, side: Side) -> Res
 /// Returns the name of the class constant that contains the bodies for an interface.
 pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
     let name = interface.segments.last().map(|segment| text_of(&segment.ident));
-    let mut bodies = cell_name("BODIES_OF", &name.unwrap_or_default());
-    bodies.set_span(interface.span());
-    bodies
+    at_span(cell_name("BODIES_OF", &name.unwrap_or_default()), interface.span())
 }
 
 pub(crate) fn formatted(path: &syn::Path) -> String {

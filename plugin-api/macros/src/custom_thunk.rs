@@ -9,6 +9,7 @@ use crate::attr_args::AttrArgs;
 use crate::method::{Method, SelfKind};
 use crate::native::Side;
 use crate::rules;
+use crate::type_names::at_span;
 
 pub(crate) const SPECIFIER: &str = "custom_thunk";
 
@@ -112,9 +113,7 @@ pub(crate) fn trampoline(trampoline: &Ident, class: &Ident, thunk: &Path, side: 
 pub(crate) fn of_class(path: &Path, class: &Ident) -> Path {
     let mut path = path.clone();
     if let Some(first) = path.segments.first_mut().filter(|first| first.ident == "Self") {
-        let mut class = class.clone();
-        class.set_span(first.ident.span());
-        *first = PathSegment::from(class);
+        *first = PathSegment::from(at_span(class.clone(), first.ident.span()));
     }
     path
 }

@@ -15,7 +15,7 @@ use crate::docs;
 use crate::result::{OrUnit, ResultOf, location_of};
 use crate::rules;
 use crate::specifiers;
-use crate::type_names::{is_named, ungrouped};
+use crate::type_names::{at_span, is_named, ungrouped};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SelfKind {
@@ -317,9 +317,7 @@ impl Method {
 
     /// Returns the name of the constant in a view that represents the event when overrides are checked.
     pub(crate) fn event_constant(&self) -> Ident {
-        let mut constant = cell_name("EVENT", &self.text());
-        constant.set_span(self.name.span());
-        constant
+        at_span(cell_name("EVENT", &self.text()), self.name.span())
     }
 }
 

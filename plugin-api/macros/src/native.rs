@@ -1,12 +1,13 @@
 //! Expands attributes on a host's own classes. The expansion equals that for plugins, except that paths begin with
 //! `::alcedo_runtime::native` or `::alcedo::native` instead of `::alcedo_plugin_api`.
 
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, Result, Signature};
 
 use crate::method::{Method, SelfKind};
 use crate::rules;
+use crate::type_names::replaced;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -22,19 +23,10 @@ pub(crate) const FACADE: &str = "alcedo";
 
 /// Replaces paths of `alcedo_plugin_api` by paths of `krate`, for a host.
 pub(crate) fn of_the_host(tokens: TokenStream, krate: &str) -> TokenStream {
-    let translated = |token: TokenTree| match token {
-        TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
-            let (krate, native) = (Ident::new(krate, ident.span()), Ident::new("native", ident.span()));
-            quote! { #krate::#native }
-        }
-        TokenTree::Group(group) => {
-            let mut translated = Group::new(group.delimiter(), of_the_host(group.stream(), krate));
-            translated.set_span(group.span());
-            TokenTree::from(translated).into()
-        }
-        other => other.into(),
-    };
-    tokens.into_iter().flat_map(translated).collect()
+    replaced(tokens, "alcedo_plugin_api", &|ident| {
+        let (krate, native) = (Ident::new(krate, ident.span()), Ident::new("native", ident.span()));
+        quote! { #krate::#native }
+    })
 }
 
 /// Returns the error for an attribute that is only valid in hosts.

@@ -1,7 +1,7 @@
 //! Recognizes types by their names, because the attributes see no definitions. Wrong results affect only messages and convenience. Also
 //! replaces `Self` in types.
 
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::Parse;
 use syn::{Expr, FnArg, GenericArgument, Ident, PathArguments, ReturnType, Signature, Type};
@@ -54,7 +54,7 @@ pub(crate) fn name_self_in(ty: &mut Type, class: &Ident) {
         Type::Path(path) if path.qself.is_none() => {
             for segment in &mut path.path.segments {
                 if segment.ident == "Self" {
-                    segment.ident = at_span_of(&segment.ident, class);
+                    segment.ident = at_span(class.clone(), segment.ident.span());
                 }
                 if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
                     for argument in &mut arguments.args {
@@ -75,28 +75,30 @@ pub(crate) fn name_self_in(ty: &mut Type, class: &Ident) {
 
 /// Replaces `Self` by the name of the class in `form`, a rare kind of type. Converts `form` to tokens, and parses the changed tokens.
 fn name_self_in_tokens<T: Parse + ToTokens>(form: &mut T, class: &Ident) {
-    if let Ok(named) = syn::parse2(with_name(form.to_token_stream(), class)) {
+    let named = |replaced: &Ident| at_span(class.clone(), replaced.span()).into_token_stream();
+    if let Ok(named) = syn::parse2(replaced(form.to_token_stream(), "Self", &named)) {
         *form = named;
     }
 }
 
-fn with_name(tokens: TokenStream, class: &Ident) -> TokenStream {
-    let named = |token: TokenTree| match token {
-        TokenTree::Ident(ident) if ident == "Self" => at_span_of(&ident, class).into(),
+/// Replaces each identifier `name` in the tokens by the tokens that `by` returns.
+pub(crate) fn replaced(tokens: TokenStream, name: &str, by: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+    let other = |token: TokenTree| match token {
+        TokenTree::Ident(ident) if ident == name => by(&ident),
         TokenTree::Group(group) => {
-            let mut named = Group::new(group.delimiter(), with_name(group.stream(), class));
-            named.set_span(group.span());
-            named.into()
+            let mut other = Group::new(group.delimiter(), replaced(group.stream(), name, by));
+            other.set_span(group.span());
+            TokenTree::from(other).into()
         }
-        other => other,
+        other => other.into(),
     };
-    tokens.into_iter().map(named).collect()
+    tokens.into_iter().flat_map(other).collect()
 }
 
-fn at_span_of(replaced: &Ident, class: &Ident) -> Ident {
-    let mut class = class.clone();
-    class.set_span(replaced.span());
-    class
+/// Returns the identifier with another span.
+pub(crate) fn at_span(mut ident: Ident, span: Span) -> Ident {
+    ident.set_span(span);
+    ident
 }
 
 /// Returns the type `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
