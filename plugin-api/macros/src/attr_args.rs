@@ -144,14 +144,17 @@ impl AttrArgs {
         }
     }
 
+    /// Returns the entries in the parentheses of `name(…)`. Empty without this specifier. Rejects a specifier without entries.
+    fn entries(&self, name: &str, refused: impl Fn(&Ident) -> Error) -> Result<&[Entry]> {
+        let Some(arg) = self.get(name) else { return Ok(&[]) };
+        arg.list.as_deref().filter(|entries| !entries.is_empty()).ok_or_else(|| refused(&arg.name))
+    }
+
     /// Returns the paths in the parentheses of `name(…)`, and rejects two paths to types of one name. Empty without this specifier.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
         let refused =
             |at: &dyn ToTokens| rules::spanned("ALC0092", at, format!("`{name}` lists types: `{name}(Type, Other)`"));
-        let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
-        let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
-            return Err(refused(&arg.name));
-        };
+        let entries = self.entries(name, |at| refused(at))?;
         if let Some(value) = entries.iter().find_map(|entry| entry.value.as_ref()) {
             return Err(refused(value));
         }
@@ -183,10 +186,7 @@ impl AttrArgs {
 
     /// Returns the names and values like [`Self::pairs`]. A name may have several parts, such as `mesh.scale = 2.0`.
     pub(crate) fn dotted_pairs(&self, name: &str) -> Result<Vec<(Vec<Ident>, Expr)>> {
-        let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
-        let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
-            return Err(no_pair(name, &arg.name));
-        };
+        let entries = self.entries(name, |at| no_pair(name, at))?;
         let mut pairs: Vec<(Vec<Ident>, Expr)> = Vec::new();
         for Entry { path, inside, value } in entries {
             let (Some(key), Some(value)) = (path.get_ident(), value) else {

@@ -31,18 +31,13 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: AnyItem) -> Result<TokenStream>
     let params = errors.take(parameters(function));
     let result = result(function);
     // Skips this check for an invalid kind, because that error has already been reported.
-    if let (Some(kind), Some(result)) = (&kind, result.filter(|_| kind.as_ref().is_some_and(|kind| kind != "Delegate")))
-    {
-        errors.take::<()>(Err(rules::spanned(
-            "ALC0173",
-            result,
-            format!(
-                "a `{kind}` calls any number of functions, so it has no result: remove the result, or write `single`"
-            ),
-        )));
+    if let Some(kind) = kind.as_ref().filter(|kind| *kind != "Delegate") {
+        let problem = format!(
+            "a `{kind}` calls any number of functions, so it has no result: remove the result, or write `single`"
+        );
+        errors.take(rules::refuse("ALC0173", result, problem));
     }
-    let params = errors.unless(params)?;
-    let (Some(kind), Some(owner)) = (kind, owner) else { return Err(rules::spanned("ALC0170", &item, FORM)) };
+    let (params, (kind, owner)) = errors.unless(params.zip(kind.zip(owner)))?;
     let (origin, vis, name, attrs) = (attr_args.origin()?, &item.vis, &item.ident, &item.attrs);
     let (text, doc, signature) = (text_of(name), docs::text(attrs), format_ident!("{}Signature", name));
     let signature_doc = format!("Signature of [`{name}`].");

@@ -113,13 +113,7 @@ impl Body<'_> {
         let default = Method::of(body)?;
         default.needs_self(body, "the body of an event")?;
         compare(&method, &default, body)?;
-        let implementation = Method {
-            name: method.name.clone(),
-            self_kind: default.self_kind,
-            has_this: default.has_this,
-            parameters: default.parameters,
-            result: default.result,
-        };
+        let implementation = Method { name: method.name.clone(), ..default };
         let flags = function_flags(&attr_args)?;
         let cell = self.reflect(&implementation, &target, Some(&attr_args), &flags, &"", &attrs)?;
         self.call(&method, &cell, &docs::shared(&attrs));
