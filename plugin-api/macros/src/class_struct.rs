@@ -164,12 +164,11 @@ pub(crate) fn formatted(path: &syn::Path) -> String {
 fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
     let bodies = bodies_of(interface);
     let name = formatted(interface);
-    let text = format!(
-        "`{class}` implements `{name}`, but has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}` [ALC0102]"
+    let are_there = quote_spanned! {interface.span()=> #class::#bodies.are_there() };
+    let problem = format!(
+        "`{class}` implements `{name}`, but has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}`"
     );
-    quote_spanned! {interface.span()=>
-        const _: () = ::core::assert!(#class::#bodies.are_there(), "{}", #text);
-    }
+    rules::asserted("ALC0102", interface.span(), &are_there, problem)
 }
 
 fn expand_imported(

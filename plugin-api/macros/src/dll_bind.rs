@@ -30,10 +30,8 @@ pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
 
 /// Expands to a check that rejects a base class that is bound to a C library.
 pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
-    let text =
-        "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";
     let span = base.span();
-    quote_spanned! {span=>
-        const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::__private::Class>::LIBRARY.is_empty(), #text);
-    }
+    let is_unbound = quote_spanned! {span=> <#base as ::alcedo_plugin_api::__private::Class>::LIBRARY.is_empty() };
+    let problem = "this class is bound to a library, so it is final: hold an object of it instead of extending it";
+    rules::asserted("ALC0142", span, &is_unbound, problem)
 }

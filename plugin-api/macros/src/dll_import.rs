@@ -86,21 +86,15 @@ impl DllImport {
         });
         let checks = each().map(|(parameter, param)| param.check(&parameter.ty));
         let returns = method.result.returned.as_ref().map(|ty| {
-            let text = "C cannot return this: the result is a number, `bool`, `String` or a struct [ALC0146]";
-            quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_returns::<#ty>(), #text);
-            }
+            let returns = quote_spanned! {ty.span()=> ::alcedo_plugin_api::__private::c_returns::<#ty>() };
+            let problem = "C cannot return this: the result is a number, `bool`, `String` or a struct";
+            rules::asserted("ALC0146", ty.span(), &returns, problem)
         });
-        let unbound = format!(
-            "`{class}` is not bound to a library: write `#[uclass(…, dll_bind = \"Name\")]` on its struct [ALC0143]"
-        );
-        let bound = quote_spanned! {name.span()=>
-            const _: () = ::core::assert!(
-                !<#class as ::alcedo_plugin_api::__private::Class>::LIBRARY.is_empty(),
-                "{}",
-                #unbound,
-            );
-        };
+        let library = quote_spanned! {name.span()=> <#class as ::alcedo_plugin_api::__private::Class>::LIBRARY };
+        let is_bound = quote_spanned! {name.span()=> !#library.is_empty() };
+        let problem =
+            format!("`{class}` is not bound to a library: write `#[uclass(…, dll_bind = \"Name\")]` on its struct");
+        let bound = rules::asserted("ALC0143", name.span(), &is_bound, problem);
         quote! {
             static #cell: ::alcedo_plugin_api::__private::ImportCell<#class, (#(#types,)*), #result, #out_parameters> =
                 ::alcedo_plugin_api::__private::ImportCell::new();
@@ -199,12 +193,10 @@ impl CParam {
 
     /// Expands to a check that C functions support the type.
     fn check(&self, ty: &Type) -> TokenStream {
-        let has_len = self.len.is_some();
-        let text =
-            "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all [ALC0146]";
-        quote_spanned! {self.written.span()=>
-            const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_accepts::<#ty>(#has_len), #text);
-        }
+        let (has_len, span) = (self.len.is_some(), self.written.span());
+        let accepts = quote_spanned! {span=> ::alcedo_plugin_api::__private::c_accepts::<#ty>(#has_len) };
+        let problem = "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all";
+        rules::asserted("ALC0146", span, &accepts, problem)
     }
 }
 

@@ -124,16 +124,11 @@ impl Conversions {
         let location = last.map(location_of);
         let earlier = last.map(|last| Ident::new("earlier", last.span()));
         let with = of_class(with, class);
-        let problem = format!(
-            "`{}` is the type that the property has now: state an earlier type, or remove `#[migrate]` [ALC0210]",
-            from_text.value()
-        );
         let check = matches!(of, Of::Property(..)).then(|| {
-            quote_spanned! {from_text.span()=>
-                const _: () = ::core::assert!(
-                    !::alcedo_plugin_api::__private::is_same_type::<#value, #to>(), "{}", #problem
-                );
-            }
+            let (span, from) = (from_text.span(), from_text.value());
+            let differs = quote_spanned! {span=> !::alcedo_plugin_api::__private::is_same_type::<#value, #to>() };
+            let problem = "is the type that the property has now: state an earlier type, or remove `#[migrate]`";
+            rules::asserted("ALC0210", span, &differs, format_args!("`{from}` {problem}"))
         });
         self.items.push(quote! {
             #check

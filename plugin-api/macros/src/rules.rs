@@ -4,8 +4,8 @@
 
 use std::fmt::Display;
 
-use proc_macro2::Span;
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::{Error, Generics};
 
 /// Creates an error that reports a violation of rule `id` at `tokens`.
@@ -31,6 +31,12 @@ pub(crate) fn refuse_at(id: &str, span: Option<Span>, message: impl Display) -> 
 /// Reports a violation of rule `id` if an item has generic parameters.
 pub(crate) fn refuse_generics(id: &str, generics: &Generics, message: impl Display) -> Result<(), Error> {
     refuse(id, (!generics.params.is_empty()).then_some(generics), message)
+}
+
+/// Expands to a check at compile time. If `condition` does not hold, the compiler reports `message` at `span`.
+pub(crate) fn asserted(id: &str, span: Span, condition: &TokenStream, message: impl Display) -> TokenStream {
+    let message = format!("{message} [{id}]");
+    quote_spanned! {span=> const _: () = ::core::assert!(#condition, "{}", #message); }
 }
 
 #[derive(Default)]

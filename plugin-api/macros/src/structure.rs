@@ -38,12 +38,9 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         (earlier_names::path(&package, name), vec![earlier_names::of_type(attr_args, &package, name)?]);
     let (base, mut methods) = (attr_args.path("base")?, MethodNames::default());
     let base_check = base.as_ref().map(|base| {
-        quote_spanned! {base.span()=>
-            const _: () = ::core::assert!(
-                ::alcedo_plugin_api::__private::is_struct::<#base>(),
-                "a struct extends a struct: specify one after `base =` [ALC0183]"
-            );
-        }
+        let is_struct = quote_spanned! {base.span()=> ::alcedo_plugin_api::__private::is_struct::<#base>() };
+        let problem = "a struct extends a struct: specify one after `base =`";
+        rules::asserted("ALC0183", base.span(), &is_struct, problem)
     });
     if let Some(base) = &base {
         let accessors = ["set_base", "try_set_base"].map(str::to_owned);

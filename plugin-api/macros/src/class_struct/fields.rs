@@ -122,12 +122,9 @@ impl Property {
             is_script_visible |= self.attr_args.flag(specifier)?;
         }
         let fits = as_byte.then(|| {
-            quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(
-                    ::alcedo_plugin_api::__private::fits_a_byte::<#ty>(),
-                    "`enum_as_byte` is for an enum whose entries have numbers from 0 to 255 [ALC0192]"
-                );
-            }
+            let fits = quote_spanned! {ty.span()=> ::alcedo_plugin_api::__private::fits_a_byte::<#ty>() };
+            let problem = "`enum_as_byte` is for an enum whose entries have numbers from 0 to 255";
+            rules::asserted("ALC0192", ty.span(), &fits, problem)
         });
         // Number types are recognized by name, and need no check. Any other type may be an enum.
         let may_be_enum = || {
@@ -137,12 +134,9 @@ impl Property {
             }))
         };
         let check = (is_script_visible && may_be_enum()).then(|| {
-            quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(
-                    ::alcedo_plugin_api::__private::scripts_have::<#ty>(#as_byte),
-                    "scripts know enums of `u8` only: give the enum `#[repr(u8)]`, or write `enum_as_byte` here [ALC0191]"
-                );
-            }
+            let have = quote_spanned! {ty.span()=> ::alcedo_plugin_api::__private::scripts_have::<#ty>(#as_byte) };
+            let problem = "scripts know enums of `u8` only: give the enum `#[repr(u8)]`, or write `enum_as_byte` here";
+            rules::asserted("ALC0191", ty.span(), &have, problem)
         });
         Ok(fits.into_iter().chain(check).collect())
     }
