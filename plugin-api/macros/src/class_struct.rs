@@ -221,19 +221,13 @@ fn expand_imported(
 
 /// Expands the specifier that replaces the classes of inherited subobjects: `subobjects(mesh = FancyMesh)`.
 fn subobjects_of(attr_args: &AttrArgs) -> Result<TokenStream> {
-    let mut entries = Vec::new();
-    for (name, class) in attr_args.pairs("subobjects")? {
-        let syn::Expr::Path(class) = class else {
-            return Err(rules::spanned(
-                "ALC0198",
-                class,
-                "expected the class of a subobject: `subobjects(mesh = FancyMesh)`",
-            ));
-        };
+    let entry = |(name, class): (Ident, syn::Expr)| {
+        let problem = "expected the class of a subobject: `subobjects(mesh = FancyMesh)`";
+        let syn::Expr::Path(class) = class else { return Err(rules::spanned("ALC0198", class, problem)) };
         let name = text_of(&name);
-        entries.push(quote! { (#name, #class) });
-    }
-    Ok(quote! { #(#entries)* })
+        Ok(quote! { (#name, #class) })
+    };
+    attr_args.pairs("subobjects")?.into_iter().map(entry).collect()
 }
 
 /// Expands the defaults of inherited properties and of properties in subobjects: `defaults(speed = 2.0, mesh.scale = 3.0)`.
