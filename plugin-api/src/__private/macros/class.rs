@@ -294,8 +294,8 @@ macro_rules! __alcedo_properties {
                 $crate::__private::$read(&self.0, &$($place)*)
             }
 
-            /// Writes the value. If the host refuses the write, the running call ends with the error. During a reload, a red constructor
-            /// may write only to its own object.
+            /// Writes the value. If the host refuses the write, the running call ends with the error. For example, during a reload, a red
+            /// constructor cannot write to other objects.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
