@@ -69,10 +69,8 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
     let named = |named: Named<'_>| print(world, owner, object, named);
     let read = |value: &Const, ty: &PropertyType| match (value, ty) {
         (Const::None, ty) => Ok(Value::zero(ty)),
-        // The string of such a reference contains a path or an id instead of a handle.
-        (Const::Object(_, name), PropertyType::SoftObject(_) | PropertyType::LazyObject(_)) => {
-            world.refer(ty, existing(world, name)).map_err(|error| message(&error))
-        }
+        // The string of a soft or lazy reference contains a path or an id instead of a handle.
+        (Const::Object(_, name), ty) => world.refer(ty, existing(world, name)).map_err(|error| message(&error)),
         _ => Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| message(&error)),
     };
     let now = || world.objects.read_value(object, &*line.property).map_err(|error| message(&error));
