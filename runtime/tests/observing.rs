@@ -1,4 +1,5 @@
-//! Tests that observed calls are counted and have spans. Also tests that calls without an observer have no cost.
+//! Tests that observed calls are counted and have spans. Also tests that calls without an observer have no cost, and the fields of a
+//! plugin's spans.
 
 use crate::support;
 
@@ -99,7 +100,8 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     assert_eq!(of_names(&host), [row("ex", "ex:/host.sum", 2, 0)]);
 }
 
-struct Spans(Arc<Mutex<Vec<String>>>);
+/// Lines for the new spans with this target.
+struct Spans(Arc<Mutex<Vec<String>>>, &'static str);
 
 #[derive(Default)]
 struct Fields(Vec<String>);
@@ -116,7 +118,7 @@ impl Visit for Fields {
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Spans {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        if attributes.metadata().target() == "alcedo::calls" {
+        if attributes.metadata().target() == self.1 {
             let mut fields = Fields::default();
             attributes.record(&mut fields);
             let depth = context.span_scope(id).map_or(0, Iterator::count);
@@ -129,7 +131,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Spans {
 #[test]
 fn each_observed_call_is_a_span_inside_its_callers_span() {
     let lines = Arc::new(Mutex::new(Vec::new()));
-    let layers = tracing_subscriber::registry().with(Spans(Arc::clone(&lines)));
+    let layers = tracing_subscriber::registry().with(Spans(Arc::clone(&lines), "alcedo::calls"));
     subscriber::with_default(layers, || {
         let host = host();
         let line = host.objects().spawn("/Script/Game.Line").expect("a line");
@@ -149,4 +151,16 @@ fn each_observed_call_is_a_span_inside_its_callers_span() {
     // Removes the span of the method `add_by`. The depth of this span is 2.
     lines.retain(|line| line.contains(":/"));
     assert_eq!(lines, ["1 call kind=uf name=uf:/Script/Game.Line:add_by", "3 call kind=ex name=ex:/host.sum"]);
+}
+
+#[test]
+fn a_span_of_a_plugin_keeps_a_field_named_message() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let layers = tracing_subscriber::registry().with(Spans(Arc::clone(&lines), "loggers"));
+    subscriber::with_default(layers, || {
+        let host = support::host(&[support::plugin("loggers", &[])]);
+        host.calls().call("ex:/loggers.write", &[text("later")]).expect("the call succeeds");
+    });
+    let lines = lines.lock().expect("no panic");
+    assert_eq!(*lines, ["1 write message=write module=loggers generation=1 plugin.message=later"]);
 }

@@ -136,24 +136,26 @@ fn level_of(level: Level) -> LogLevel {
     }
 }
 
+/// Names and formatted values of an event or span.
 #[derive(Default)]
-struct Fields {
-    message: String,
-    fields: Vec<(&'static str, String)>,
-}
+struct Fields(Vec<(&'static str, String)>);
 
 impl Fields {
-    /// Passes the record of an event or span to `code`. The record of a span has the span's name as its message.
+    /// Passes the record of an event or span to `code`. The record of a span has the span's name as its message, and may have a field
+    /// `message`: a parameter of a function with `#[instrument]`.
     fn with_record<R>(&self, metadata: &Metadata<'_>, code: impl FnOnce(&LogRecord<'_>) -> R) -> R {
-        let fields: Vec<_> = self
-            .fields
-            .iter()
-            .map(|(name, value)| LogField { name: RStr::from_str(name), value: RStr::from_str(value) })
-            .collect();
+        let mut message = if metadata.is_span() { metadata.name() } else { "" };
+        let mut fields = Vec::with_capacity(self.0.len());
+        for (name, value) in &self.0 {
+            match *name {
+                "message" if !metadata.is_span() => message = value,
+                name => fields.push(LogField { name: RStr::from_str(name), value: RStr::from_str(value) }),
+            }
+        }
         code(&records::record(
             level_of(*metadata.level()),
             metadata.target(),
-            if metadata.is_span() { metadata.name() } else { &self.message },
+            message,
             metadata.file().unwrap_or_default(),
             metadata.line().unwrap_or_default(),
             &fields,
@@ -161,10 +163,7 @@ impl Fields {
     }
 
     fn put(&mut self, field: &Field, value: String) {
-        match field.name() {
-            "message" => self.message = value,
-            name => self.fields.push((name, value)),
-        }
+        self.0.push((field.name(), value));
     }
 }
 

@@ -86,9 +86,10 @@ fn set() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Logs one line through `log` and one line through `tracing`.
+/// Logs one line through `log` and one line through `tracing`, in a span whose field has the name of the message of an event.
 #[zcall(ex = "loggers.write")]
 fn write(what: String) {
+    let _inside = tracing::info_span!("write", message = what.as_str()).entered();
     log::info!("{what} of log");
     tracing::info!("{what} of tracing");
 }
