@@ -164,10 +164,10 @@ pub(crate) fn number(value: Ptr<'_>) -> Result<f64, CallError> {
     found.ok_or_else(|| mismatch(&"the value", value.ty(), &"a number"))
 }
 
-/// Formats a value. Strings and names are formatted without quotes.
+/// Formats a value. Strings of each kind and names are formatted without quotes.
 pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
     match value.read() {
-        Value::Text(text) => text,
+        Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => text,
         Value::Name(name) => names.text(name).to_string(),
         other => other.print(names),
     }
@@ -177,7 +177,27 @@ pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
 fn value_of(text: &str, ty: &PropertyType, names: &Names) -> Result<Value, CallError> {
     match ty {
         PropertyType::Text => Ok(Value::Text(text.to_owned())),
+        PropertyType::Utf8Text => Ok(Value::Utf8(text.to_owned())),
+        PropertyType::AnsiText => Ok(Value::Ansi(text.to_owned())),
         PropertyType::Name => Ok(Value::Name(names.intern(text))),
         ty => Value::parse(text, ty, names).map_err(|error| CallError::other(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, PropertyType, text, value_of};
+    use crate::object::owned::OwnedValue;
+
+    #[test]
+    fn strings_of_each_kind_are_passed_unchanged() {
+        let names = Names::default();
+        for ty in [PropertyType::Text, PropertyType::Utf8Text, PropertyType::AnsiText, PropertyType::Name] {
+            for expected in ["", "a b", "\"quoted\"", "a \\ b", " spaces "] {
+                let mut value = OwnedValue::zero(ty.clone());
+                value.write(&value_of(expected, &ty, &names).expect("a string")).expect("of this type");
+                assert_eq!(text(value.as_ptr(), &names), expected, "{ty}");
+            }
+        }
     }
 }
