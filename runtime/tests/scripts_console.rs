@@ -46,6 +46,8 @@ fn the_console_evaluates_expressions_and_statements_and_completes_names() {
         (&*format!("Hero'{name}'.Health"), "100"),
         (&format!("Hero'{name}'.Hurt(30)"), "70"),
         (&format!("Hero'{name}'.Title = \"Queen\";"), "done"),
+        (&format!("Hero'{name}'.Title = \"Queen\" // a title;"), "done"),
+        (&format!("if (Hero'{name}'.Health > 0) {{ Hero'{name}'.Title = \"Queen\"; }}"), "done"),
         (&format!("Hero'{name}'.Title"), "Queen"),
     ] {
         assert_eq!(host.console(&format!("eval {text}")), answer, "{text}");

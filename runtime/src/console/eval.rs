@@ -57,20 +57,19 @@ fn read(
     check: impl Fn(&[Source], Written<'_>) -> Result<CheckedSources, String>,
 ) -> Result<(bool, CheckedSources), String> {
     let text = text.trim();
-    let statements = format!("{text}{}", if text.ends_with([';', '}']) { "" } else { ";" });
     let looks_like_statements = text.ends_with([';', '}']);
     let checked = |before: &str, text: &str, behind: &str| {
         let head = format!("class {CLASS} extends Core.Object;\nfunction string {FUNCTION}()\n{{\n{before}");
         let source = Source::new("eval", format!("{head}{text}{behind}\n}}\n"));
         check(&[source], Written { text, at: head.len() })
     };
-    // The expression may end with a line comment.
+    // The input may end with a line comment.
     let as_value = checked("return \"\" $ (", text.trim_end_matches(';'), "\n);");
     let wrong = match as_value {
         Ok(checked) => return Ok((true, checked)),
         Err(wrong) => wrong,
     };
-    match checked("", &statements, "\nreturn \"\";") {
+    match checked("", text, "\n;\nreturn \"\";") {
         Ok(checked) => Ok((false, checked)),
         Err(of_statements) => Err(if looks_like_statements { of_statements } else { wrong }),
     }
