@@ -21,13 +21,14 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         report_builder.fail(format!("{error:#}"));
     }
     let report = report_builder.report();
-    if let Some(path) = &args.json {
+    let written: Result<()> = args.json.as_ref().map_or(Ok(()), |path| {
         let mut text = serde_json::to_vec_pretty(&report)?;
         text.push(b'\n');
-        fs::write(path, text).with_context(|| format!("could not write the report {}", path.display()))?;
-    }
+        fs::write(path, text).with_context(|| format!("could not write the report {}", path.display()))
+    });
+    // Prints the results even if the report was not written.
     summary::print(&report, &report_builder.memory())?;
-    Ok(report.ok)
+    written.map(|()| report.ok)
 }
 
 fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {

@@ -75,6 +75,18 @@ fn twenty_reloads_keep_fifty_objects() {
 }
 
 #[test]
+fn results_are_printed_although_the_report_cannot_be_written() {
+    let dir = TempDir::new().expect("a folder");
+    let mut program = crate::program(env!("CARGO_BIN_EXE_alcedo-reload-test"));
+    program.args(["--plugin", "unknown", "--json"]).arg(dir.path().join("none/report.json"));
+    let output = program.output().expect("the program");
+    let [summary, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(summary.contains("unknown plugin `unknown`"), "{summary}");
+    assert!(errors.contains("could not write the report"), "{errors}");
+}
+
+#[test]
 #[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn code_of_another_build_is_a_wrong_answer() {
     let report = failing("wrong-tag", &[]);
