@@ -130,11 +130,14 @@ pub(super) fn first(lines: impl Iterator<Item = String>) -> Vec<String> {
     lines
 }
 
-/// Finds an object by name, path or handle.
+/// Finds an object by name, path or handle, or by the printed form of a reference.
 fn find(runtime: &Runtime, named: &str) -> Result<ObjectHandle, String> {
     let found = runtime.objects().find_in(ObjectHandle::NONE, named).or_else(|| runtime.objects().at_path(named));
     let is_it = |object: &ObjectHandle| {
-        object.to_string() == named || runtime.objects().name_of(*object).as_deref() == Some(named)
+        let handle = object.to_string();
+        handle == named
+            || runtime.objects().name_of(*object).as_deref() == Some(named)
+            || named.ends_with(&handle) && title(runtime, *object) == named
     };
     let found = found.or_else(|| runtime.objects().iter().find(is_it));
     found.ok_or_else(|| format!("object `{named}` not found: `objects` lists some, by name and number"))

@@ -236,6 +236,19 @@ fn a_string_printed_by_the_console_is_read_back_by_it() {
     }
 }
 
+#[test]
+fn a_reference_printed_by_the_console_is_read_back_by_it() {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let [actor, component] = ["/Script/Engine.Actor", "/Script/Engine.SceneComponent"]
+        .map(|class| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}")));
+    let set = |value: &str| host.console(&format!("set {actor} root_component {value}"));
+    assert_eq!(set("none"), "none");
+    let printed = set(&component.to_string());
+    assert_eq!((set("none"), set(&printed)), ("none".to_owned(), printed));
+    let found = host.objects().get(actor, "root_component").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found, Value::Object(component));
+}
+
 /// Runs host code that calls itself endlessly through the operation `how`.
 fn recurse(how: &str) {
     thread_local! {
