@@ -22,9 +22,10 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
     alcedo_sys::crash::keep_copies(folder)
 }
 
-/// Arms the guard if this process is supervised. Returns `true` if the guard is armed. The guard records a fatal signal with registers,
-/// stack and mappings. After the record is written, the signal has its normal effect, such as ending the process. With [`BACKTRACE`],
-/// panics in plugin code are also recorded: at most one per second, from at most sixteen locations.
+/// Arms the guard if this process is supervised. Returns `true` if the guard is armed. Returns `false` in a process that a supervised host
+/// has started, because the files of the reports belong to the host. The guard records a fatal signal with registers, stack and mappings.
+/// After the record is written, the signal has its normal effect, such as ending the process. With [`BACKTRACE`], panics in plugin code are
+/// also recorded: at most one per second, from at most sixteen locations.
 ///
 /// Call this function near the start of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
 /// game thread. The guard then also reports stack overflows of the game thread.
@@ -46,7 +47,10 @@ pub fn arm_if_supervised() -> io::Result<bool> {
     match std::env::var_os(FOLDER).map(PathBuf::from) {
         None => Ok(false),
         Some(folder) => {
-            alcedo_sys::crash::report_into(&folder)?;
+            match alcedo_sys::crash::report_into(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                armed => armed?,
+            }
             if std::env::var_os(BACKTRACE).is_some_and(|value| value == "1") {
                 alcedo_sys::panics::report_into(&folder)?;
             }

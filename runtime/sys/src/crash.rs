@@ -26,7 +26,8 @@ pub const MAPS: &str = "maps";
 ///
 /// # Errors
 ///
-/// Fails if the files cannot be created, if reporting was started before, or if the platform does not support crash reports.
+/// Fails if the files cannot be created, if reporting was started before, or if the platform does not support crash reports. Fails with
+/// [`io::ErrorKind::WouldBlock`] while another process reports into the folder.
 pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let file = create(NOTES)?;

@@ -1,12 +1,14 @@
-//! Tests hosts that misuse a single operation: posts, console input, a removed staging folder.
+//! Tests hosts that misuse a single operation: posts, console input, a removed staging folder, a crash guard.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::rc::Rc;
 
 use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{
     Budget, CallError, Declined, ObjectHandle, Runtime, Signature, Unload, Value, WeakRuntime, ZCallFunction,
+    crash_guard,
 };
 
 use super::support::{self, alone};
@@ -247,6 +249,36 @@ fn a_reference_printed_by_the_console_is_read_back_by_it() {
     assert_eq!((set("none"), set(&printed)), ("none".to_owned(), printed));
     let found = host.objects().get(actor, "root_component").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found, Value::Object(component));
+}
+
+/// A host with a crash guard starts a process of its own program, which crashes.
+#[test]
+fn a_crash_of_a_process_that_a_host_starts_is_not_a_crash_of_the_host() {
+    const PART: &str = "ALCEDO_TEST_GUARDED";
+    let name = "a_crash_of_a_process_that_a_host_starts_is_not_a_crash_of_the_host";
+    let start = |part: &str| {
+        let mut process = alone::only(module_path!(), name);
+        process.env(PART, part);
+        process
+    };
+    match std::env::var(PART).as_deref() {
+        Ok("host") => {
+            assert!(crash_guard::arm_if_supervised().expect("the folder exists"));
+            let ended = start("child").output().expect("this program starts");
+            assert_eq!(ended.status.signal(), Some(6), "{}", alone::output_text(&ended));
+        }
+        Ok(_) => {
+            let _armed = crash_guard::arm_if_supervised();
+            std::process::abort();
+        }
+        Err(_) => {
+            let folder = support::test_dir().join("guarded");
+            let _stale = fs::remove_dir_all(&folder);
+            fs::create_dir_all(&folder).expect("a folder");
+            alone::passes(start("host").env(crash_guard::FOLDER, &folder));
+            assert_eq!(fs::read_to_string(folder.join("crash")).expect("the host has created it"), "");
+        }
+    }
 }
 
 /// Runs host code that calls itself endlessly through the operation `how`.
