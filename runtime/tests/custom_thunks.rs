@@ -132,6 +132,8 @@ fn a_custom_thunk_without_wildcards_is_called_with_values() {
     assert_eq!(sum.expect("it is called"), Some(Value::I32(7)));
     let doubled = call(&host, "Game.Wildcards:double", &[Value::I32(21)]);
     assert_eq!(doubled.expect("it is called"), Some(Value::Bool(true)));
+    let object = host.objects().spawn("/Script/Game.Wildcards").expect("it is declared");
+    assert_eq!(host.console(&format!("call {object} double 21")), "true\n42", "the result and the out parameter");
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn a_struct_starts_with_its_defaults_everywhere() {
     assert_eq!(made, format!("{} | nobody {} {} | {shipment}", size(2.5, -1), size(3.0, -1), size(2.5, -1)));
     assert_eq!(display_call(&host, depot, "format_size", &[wide(5)]), size(2.5, 5));
     assert_eq!(display_call(&host, depot, "format_size", &[]), size(2.5, -1), "an omitted argument");
+    assert_eq!(host.console(&format!("call {depot} format_size")), format!("\"{}\"", size(2.5, -1)));
     for (path, value, expected) in [
         ("/Script/Game.Size", wide(4), "2.5 4 Air 0"),
         ("/Script/Game.Pallet", Value::Struct(Vec::new()), "3 -1 Road 0"),

@@ -63,20 +63,24 @@ pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -
     get(runtime, object, property)
 }
 
-/// Calls a function of an object. The arguments are values in the form in which the console prints values.
+/// Calls a function of an object. The arguments are values in the form in which the console prints values. Prints the result, and then the
+/// out parameters, one value per line.
 pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &str) -> Answer {
     let object = find(runtime, object)?;
     let class = class_of(runtime, object)?;
     let declared = class.find_function(function).ok_or_else(|| lacks(&class, "function", function))?;
     let (strings, parameters) = (split(arguments)?, declared.arguments());
-    if strings.len() != parameters.len() {
+    // Trailing arguments that have defaults may be omitted.
+    let omitted = parameters.get(strings.len()..);
+    if !omitted.is_some_and(|omitted| omitted.iter().all(|parameter| parameter.default.is_some())) {
         let (path, signature) = (&declared.path, declared.signature());
         return Err(format!("{path} takes ({signature}), and {} arguments were given", strings.len()).into());
     }
     let values = parameters.iter().zip(&strings).map(|(parameter, text)| parse(runtime, parameter, text));
     let values = values.collect::<Result<Vec<_>, _>>()?;
-    let result = runtime.objects().call(object, function, &values)?;
-    Ok(result.map_or_else(|| "done".to_owned(), |value| print(runtime, &value)))
+    let (result, outs) = runtime.objects().call_with_out_parameters(object, function, &values)?;
+    let printed: Vec<_> = result.iter().chain(&outs).map(|value| print(runtime, value)).collect();
+    Ok(if printed.is_empty() { "done".to_owned() } else { printed.join("\n") })
 }
 
 pub(super) fn spawn(runtime: &Runtime, class: &str) -> Answer {
