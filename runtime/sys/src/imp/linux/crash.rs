@@ -38,12 +38,12 @@ static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
 /// Fails if reporting was started before, or if the system rejects a handler. Fails with [`io::ErrorKind::WouldBlock`] if another process
 /// reports into these files.
 pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
+    // The files belong to one process. A process that this process starts inherits the folder in its environment.
+    if FILES.get().is_none() && matches!(files[0].try_lock(), Err(TryLockError::WouldBlock)) {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
     if FILES.set(files).is_err() {
         return Err(io::Error::other("crashes of this process are reported already"));
-    }
-    // The files belong to one process. A process that this process starts inherits the folder in its environment.
-    if FILES.get().is_some_and(|[crash, ..]| matches!(crash.try_lock(), Err(TryLockError::WouldBlock))) {
-        return Err(io::ErrorKind::WouldBlock.into());
     }
     fork::listen();
     // The stack is leaked, because a handler may run until the end of the process.
