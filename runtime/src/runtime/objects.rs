@@ -444,8 +444,8 @@ impl Objects<'_> {
         self.object_at(path)
     }
 
-    /// Formats an object for a log as class and name, such as `Game.Cube (Cube_1)`. A destroyed object is formatted as its handle and a note,
-    /// such as `#3.1, which is gone`.
+    /// Formats an object for a log as class and name, such as `Game.Cube (Cube_1)`. A destroyed object is formatted as its handle and a
+    /// note, such as `#3.1, which is gone`.
     ///
     /// # Examples
     /// ```rust
