@@ -241,7 +241,7 @@ fn callsite_in(known: &Callsites, record: &LogRecord<'_>, kind: Kind, most: usiz
 fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let mut names = vec!["message", "module", "generation"];
-    // Renames plugin fields named `module` or `generation`, because the host adds fields with these names.
+    // Renames plugin fields named `message`, `module` or `generation`, because the host adds fields with these names.
     names.extend(
         key.fields
             .iter()
