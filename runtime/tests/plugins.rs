@@ -125,6 +125,29 @@ fn a_watch_reloads_a_file_that_has_changed_since_its_load() {
 }
 
 #[test]
+fn a_second_call_of_watch_keeps_a_change_that_is_not_loaded_yet() {
+    let builds = [1, 2, 3].map(|tag| support::tagged("magic-cube", &[], tag));
+    let folder = tempfile::tempdir().expect("a folder");
+    let [watched, other] = ["libmagic_cube.so", "other.so"].map(|name| folder.path().join(name));
+    std::fs::copy(&builds[0], &watched).expect("the first build");
+    let host = support::host(std::slice::from_ref(&watched));
+    let tag = || host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
+    host.watch().expect("a folder to watch");
+    std::fs::copy(&builds[1], &watched).expect("the second build");
+    host.watch().expect("a folder to watch");
+    assert!(next_reload(&host).expect("it was noticed").is_committed());
+    assert_eq!(tag(), Some(Value::U64(2)));
+
+    // The watch of the earlier path does not see a file that the host itself has loaded from a different path.
+    std::fs::copy(&builds[0], &other).expect("the first build");
+    assert!(host.reload(std::slice::from_ref(&other)).expect("a Master").is_committed());
+    std::fs::copy(&builds[2], &other).expect("the third build");
+    host.watch().expect("a folder to watch");
+    assert!(next_reload(&host).expect("it was noticed").is_committed());
+    assert_eq!(tag(), Some(Value::U64(3)));
+}
+
+#[test]
 fn several_requests_become_one_reload_at_the_safe_point() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(std::slice::from_ref(&first));

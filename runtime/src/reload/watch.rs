@@ -101,6 +101,11 @@ impl FileWatch {
         Ok(Self { files, events, debounce, targets, compared, start, folders: watcher })
     }
 
+    /// Checks if both watches have equal files.
+    pub(crate) fn has_files_of(&self, other: &Self) -> bool {
+        self.files == other.files
+    }
+
     /// Notes a change of a file that occurred before the watch started.
     pub(crate) fn note_change(&mut self) {
         self.debounce.note(self.start.elapsed());

@@ -182,8 +182,8 @@ impl Runtime {
     }
 
     /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload. The start of a
-    /// watch reads each library once, and also reloads if a file has changed since its load. A call that replaces an earlier watch skips
-    /// this check.
+    /// watch reads each library once, and also reloads if a file has changed since its load. If these files are already watched, that watch
+    /// continues without this check.
     ///
     /// # Errors
     /// Fails if no Master is loaded, or if the folders of its libraries cannot be watched.
@@ -220,15 +220,18 @@ impl Runtime {
             return Ok(());
         }
         let mut watch = FileWatch::new(&files)?;
-        // A build may have replaced a library since its load. During a load or a reload, the modules of the Master are not final. A file
-        // that differs under an earlier watch may be a build that was rolled back.
-        let is_first = self.inner.watch.borrow().is_none() && self.inner.agent.get().is_none();
         let demands = self.inner.loads.registry.stage_dir.demands();
         let has_changed = || self.inner.loads.modules().iter().any(|module| module.info().has_changed_file(demands));
-        if is_first && self.inner.busy.get().is_none() && has_changed() {
-            watch.note_change();
+        match self.inner.watch.take().filter(|earlier| earlier.has_files_of(&watch)) {
+            // The earlier watch may have a change that is not loaded yet. A file that differs may be a build that was rolled back.
+            Some(earlier) => watch = earlier,
+            // A build may have replaced a library since its load. During a load or a reload, the modules of the Master are not final.
+            None if self.inner.agent.get().is_none() && self.inner.busy.get().is_none() && has_changed() => {
+                watch.note_change();
+            }
+            None => {}
         }
-        let _earlier = self.inner.watch.replace(Some(watch));
+        let _none = self.inner.watch.replace(Some(watch));
         self.inner.watch_scope.set(scope);
         // Ends the health watch only here, so that the health watch continues after an error above.
         self.end_health_watch();
