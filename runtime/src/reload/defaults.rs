@@ -130,14 +130,16 @@ pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, objec
     with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
-/// Pairs a class default object with the object, and each subobject with the equally named subobject of the object.
+/// Pairs a class default object with the object, and each direct and indirect subobject with the equally named subobject of the object.
 fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
     let objects = &core.world.objects;
-    let own = |part: ObjectHandle| {
-        let name = core.world.names.text(objects.name(part)?);
-        Some((part, objects.subobject(object, &name).unwrap_or(ObjectHandle::NONE)))
-    };
-    std::iter::once((cdo, object)).chain(objects.children(cdo).into_iter().filter_map(own)).collect()
+    let (mut pairs, mut at) = (vec![(cdo, object)], 0);
+    while let Some((template, object)) = pairs.get(at).copied() {
+        let own = |name: &str| objects.subobject(object, name).unwrap_or(ObjectHandle::NONE);
+        pairs.extend(objects.parts(template).into_iter().map(|(name, part)| (part, own(&name))));
+        at += 1;
+    }
+    pairs
 }
 
 /// Returns the name of the subobject to which `value` refers. `value` is a property value in the class default object of `class`.
@@ -150,11 +152,12 @@ fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>>
     objects.name(*template).map(|name| core.world.names.text(name))
 }
 
-/// Checks if a value of a class default object refers to the class default object or to one of its subobjects.
+/// Checks if a value of a class default object refers to the class default object or to one of its direct or indirect subobjects.
 fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     let (objects, cdo) = (&core.world.objects, class.cdo.get());
     let mut found = false;
-    let is_part = |object: ObjectHandle| object == cdo || objects.outer(object) == Some(cdo);
+    let around = |object: ObjectHandle| std::iter::successors(Some(object), |part| objects.owner(*part));
+    let is_part = |object| around(object).any(|around| around == cdo);
     value.visit_objects(&mut |object, _| found |= !object.is_none() && is_part(object));
     found
 }
@@ -166,4 +169,46 @@ pub(super) fn is_same_in_itself((before, old): (&Value, ObjectHandle), (after, n
 
 pub(crate) fn default_of(core: &Core, class: &Class, property: &Property) -> Result<Value, CallError> {
     core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))?
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::{PropertyKind, property_flags};
+
+    use super::{OwnReference, PropertyDefault, refer_to_own};
+    use crate::bridge::core::Core;
+    use crate::handles::ObjectHandle;
+    use crate::object::construction::{ConstructionArgs, construct, make_cdo};
+    use crate::object::decl::{Batch, ClassDecl, PropertyDecl};
+    use crate::object::origin::Origin;
+    use crate::object::value::Value;
+
+    #[test]
+    fn a_default_may_refer_to_an_indirect_subobject() {
+        let core = Core::new().expect("a finalizer thread");
+        let (world, plugins) = (&core.world, core.plugins());
+        world.types.declare_package("Game");
+        let refers = |name: &str, class: &str| PropertyDecl::new(name, PropertyKind::OBJECT).of_type(class);
+        let part = |name: &str, class: &str| refers(name, class).with_flags(property_flags::DEFAULT_SUBOBJECT);
+        let class =
+            |name: &str, properties| ClassDecl { properties, ..ClassDecl::new("Game", name, "", Origin::Native) };
+        let gear = class("Gear", vec![part("pin", "/Script/Game.Pin")]);
+        let cube = class("Cube", vec![part("gear", "/Script/Game.Gear"), refers("friend", "/Script/Game.Pin")]);
+        let batch = Batch { classes: vec![class("Pin", Vec::new()), gear, cube], ..Batch::default() };
+        world.types.declare(&world.names, &batch).expect("right declarations");
+        let cube = world.types.class_by_path("/Script/Game.Cube").expect("it is declared");
+        let cdo = make_cdo(world, &plugins, &cube).expect("it is constructed");
+        let object = construct(world, &plugins, &cube, ConstructionArgs::default()).expect("it is constructed");
+        let pin_of = |object: ObjectHandle| {
+            let gear = world.objects.subobject(object, "gear").expect("it has one");
+            Value::Object(world.objects.subobject(gear, "pin").expect("it has one"))
+        };
+        for object in [cdo, object] {
+            world.objects.write_unasked(object, "friend", &pin_of(cdo)).expect("it is alive");
+        }
+        let property = cube.find_property("friend").expect("it is declared");
+        let to = PropertyDefault::in_class(&core, &cube, property).expect("it is read");
+        refer_to_own(&core, &OwnReference { object, property: "friend".into(), to }).expect("it is alive");
+        assert_eq!(world.objects.read_value(object, "friend").expect("it is read"), pin_of(object));
+    }
 }

@@ -34,8 +34,9 @@ pub fn add_subobject(
     let parent = NewObject::new(owner, &class, template);
     let mut pairs = template_pairs(world, owner);
     // Excludes a subobject that the new subobject replaces.
-    let replaced = world.objects.subobject(owner, &subobject.name);
-    pairs.retain(|(_, part)| Some(*part) != replaced);
+    if let Some(replaced) = world.objects.subobject(owner, &subobject.name) {
+        pairs.retain(|(_, part)| *part != replaced && !is_inside(&world.objects, *part, replaced));
+    }
     let Some(part) = constructor.part(&parent, flags, subobject, &mut pairs)? else {
         let kept = world.objects.subobject(owner, &subobject.name);
         return kept.ok_or_else(|| stale(owner, requested(), step()));
@@ -69,6 +70,8 @@ pub fn reconstruct(
     world.objects.set_constructed(object, 0);
     let mut new_object = NewObject::new(object, &class, Some(template));
     let mut pairs = pairs_around(&world.objects, template, object);
+    // Excludes the subobjects of the object itself, because the construction may replace these subobjects.
+    pairs.retain(|(_, part)| !is_inside(&world.objects, *part, object));
     let flags = world.objects.flags(object).unwrap_or(0);
     let kept = copies_of_parts(&world.objects, object);
     constructor.grow(&mut new_object, flags, Copying::Later, &mut pairs)?;
@@ -110,8 +113,8 @@ fn template_of(world: &World, object: ObjectHandle, class: &Rc<Class>) -> Object
     in_owner().unwrap_or_else(|| class.cdo.get())
 }
 
-/// Pairs the template of an existing object with the object, and the subobjects of the template with the object's own subobjects. If the
-/// template is a subobject, also pairs its direct and indirect owners, and their subobjects.
+/// Pairs the template of an existing object with the object, and the direct and indirect subobjects of the template with the object's own
+/// subobjects. If the template is a subobject, also pairs its direct and indirect owners, and all their subobjects.
 pub fn template_pairs(world: &World, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
     let objects = &world.objects;
     let Some(class) = objects.class(object) else { return Vec::new() };
@@ -121,21 +124,31 @@ pub fn template_pairs(world: &World, object: ObjectHandle) -> Vec<(ObjectHandle,
     pairs
 }
 
-/// Pairs a template with its object. If the template is a subobject, also pairs its direct and indirect owners, and their subobjects.
+/// Pairs a template with its object. If the template is a subobject, also pairs its direct and indirect owners, and all their subobjects.
 fn pairs_around(objects: &Objects, mut template: ObjectHandle, mut object: ObjectHandle) -> Pairs {
     let mut pairs = vec![(template, object)];
     while let (Some(around_template), Some(around)) = (objects.owner(template), objects.outer(object)) {
         (template, object) = (around_template, around);
-        pairs.push((template, object));
         pairs.extend(part_pairs(objects, template, object));
     }
     pairs
 }
 
-/// Pairs the subobjects of a template with the object's own subobjects of the same names.
-fn part_pairs(objects: &Objects, template: ObjectHandle, object: ObjectHandle) -> Pairs {
-    let own = |(name, part): (Rc<str>, ObjectHandle)| Some((part, objects.subobject(object, &name)?));
-    objects.parts(template).into_iter().filter_map(own).collect()
+/// Pairs a template with its object, and the direct and indirect subobjects of the template with the object's own subobjects of the same
+/// names.
+pub(super) fn part_pairs(objects: &Objects, template: ObjectHandle, object: ObjectHandle) -> Pairs {
+    let (mut pairs, mut at) = (vec![(template, object)], 0);
+    while let Some((template, object)) = pairs.get(at).copied() {
+        let own = |(name, part): (Rc<str>, ObjectHandle)| Some((part, objects.subobject(object, &name)?));
+        pairs.extend(objects.parts(template).into_iter().filter_map(own));
+        at += 1;
+    }
+    pairs
+}
+
+/// Checks if `part` is a direct or indirect subobject of `owner`.
+fn is_inside(objects: &Objects, part: ObjectHandle, owner: ObjectHandle) -> bool {
+    std::iter::successors(objects.owner(part), |around| objects.owner(*around)).any(|around| around == owner)
 }
 
 /// Returns the error for an object that was destroyed before the step.

@@ -73,6 +73,33 @@ fn an_added_subobject_refers_to_the_other_subobjects_of_its_owner() {
 }
 
 #[test]
+fn references_to_indirect_subobjects_are_replaced_for_an_existing_object() {
+    let world = world();
+    let friend = || PropertyDecl::new("friend", PropertyKind::OBJECT).of_type(OBJECT);
+    let tooth = dynamic("Tooth", OBJECT, &[]);
+    let gear = dynamic("Gear", OBJECT, &[part("tooth", "/Script/Game.Tooth")]);
+    let cube = [part("gear", "/Script/Game.Gear"), part("pin", "/Script/Game.Pin"), friend()];
+    declare(&world, [tooth, gear, dynamic("Pin", OBJECT, &[friend()]), dynamic("Cube", OBJECT, &cube)]);
+    let recorder = Recorder::new(world);
+    let cube = recorder.world.types.class_by_path("/Script/Game.Cube").expect("declared above");
+    let template = make_cdo(&recorder.world, &recorder, &cube).unwrap();
+    let objects = &recorder.world.objects;
+    let tooth_of = |object| {
+        let gear = objects.subobject(object, "gear").unwrap();
+        Value::Object(objects.subobject(gear, "tooth").unwrap())
+    };
+    for holder in [template, objects.subobject(template, "pin").unwrap()] {
+        objects.write_value(holder, "friend", &tooth_of(template)).unwrap();
+    }
+    let object = recorder.construct(&cube).unwrap();
+    destroy(&recorder.world, &recorder, objects.subobject(object, "pin").unwrap());
+    let added = add_subobject(&recorder.world, &recorder, object, &cube.subobjects[1]).unwrap();
+    assert_eq!(recorder.number(added, "friend"), tooth_of(object));
+    reconstruct(&recorder.world, &recorder, object, None).unwrap();
+    assert_eq!(recorder.number(object, "friend"), tooth_of(object));
+}
+
+#[test]
 fn a_reconstruction_keeps_the_values_of_subobjects() {
     fn sharpen(world: &World, object: ObjectHandle) -> Result<(), String> {
         let gear = world.objects.subobject(object, "gear").expect("it has one");
