@@ -286,6 +286,20 @@ fn a_kept_field_that_moves_to_the_base_class_and_back_keeps_its_value() {
 }
 
 #[test]
+fn a_kept_field_that_moves_and_is_retyped_has_its_value_again_after_the_type_returns() {
+    let host = host(&[]);
+    let chalk = host.objects().spawn("/Script/Game.Chalk").expect("spawned");
+    let mark = || host.objects().call(chalk, "mark", &[]).expect("it marks");
+    assert_eq!((mark(), mark()), (Some(Value::U32(1)), Some(Value::U32(2))));
+    for (marks, features) in (3..).zip([&["unlisted"][..], &[]]) {
+        let lost = reload(&host, &["renamed", "unlisted"]).fields_lost;
+        assert_eq!(lost, ["Game.Slate.marks is of another type: 1 value put aside"], "{features:?}");
+        assert_eq!(reload(&host, features).fields_lost, [""; 0], "{features:?}");
+        assert_eq!(mark(), Some(Value::U32(marks)), "{features:?}");
+    }
+}
+
+#[test]
 fn a_kept_field_that_is_renamed_and_retyped_has_its_value_again_after_the_type_returns() {
     let host = host(&[]);
     let [plain, written] = [tally(&host), tally(&host)];

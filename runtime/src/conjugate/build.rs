@@ -271,18 +271,20 @@ impl Plugins<'_> {
 
     /// Restores a kept field under its current name. `class` is the current class of the field, and `all` contains all kept fields of the
     /// object that are saved by name. If the part of `class` no longer declares the field, tries the remaining parts of the object, because
-    /// the declaration may have moved to a base class or a derived class. Returns [`Misfit`] if no part accepts the field.
+    /// the declaration may have moved to a base class or a derived class. Returns [`Misfit`] if no part accepts the field, with the path of
+    /// the class that declares the field now. If no class declares the field, returns the path of the class that saved the field.
     pub(crate) fn load_kept(
         &self,
         object: ObjectHandle,
         (field, class): (KeptView<'_>, Option<ClassId>),
         (all, packed): (&[KeptView<'_>], &PackedFields),
-    ) -> Result<(), Misfit> {
-        let key = self.key_of(object).ok_or(Misfit::Gone)?;
+    ) -> Result<(), (Misfit, Rc<str>)> {
+        let of_class = |misfit| (misfit, Rc::clone(field.class));
+        let key = self.key_of(object).ok_or_else(|| of_class(Misfit::Gone))?;
         let own = class.and_then(|class| self.pairs.part(key, class));
         let loaded = own.map_or(Err(Misfit::Gone), |part| self.load_into(&part, field, all));
         if loaded != Err(Misfit::Gone) {
-            return loaded;
+            return loaded.map_err(of_class);
         }
         // A part with packed fields declares the fields of its earlier build, so no field has moved to this part.
         let has_own = |part: &Part| {
@@ -291,8 +293,11 @@ impl Plugins<'_> {
         };
         let parts = self.pairs.parts(key);
         let others = parts.iter().filter(|part| Some(part.class) != class && !has_own(part));
-        let mut moved = others.map(|part| self.load_into(part, field, all));
-        moved.find(|moved| *moved != Err(Misfit::Gone)).unwrap_or(loaded)
+        let mut moved = others.map(|part| (part, self.load_into(part, field, all)));
+        match moved.find(|(_, loaded)| *loaded != Err(Misfit::Gone)) {
+            Some((part, loaded)) => loaded.map_err(|misfit| (misfit, Rc::clone(&part.path))),
+            None => loaded.map_err(of_class),
+        }
     }
 
     /// Checks if `all` contains a field with this name of the class of this part.

@@ -55,8 +55,8 @@ impl<'a> Restoring<'a> {
     pub(super) fn restore(&mut self, field: KeptView<'a>, older: &[FieldAside]) {
         // Most objects have no value that was put aside.
         if older.is_empty() {
-            if let Err(misfit) = self.restore_alone(field) {
-                self.lost.push((field.to_field(), misfit));
+            if let Err(lost) = self.restore_alone(field) {
+                self.lost.push(lost);
             }
             return;
         }
@@ -68,9 +68,9 @@ impl<'a> Restoring<'a> {
         for (value, source) in in_order(field, older) {
             match (self.load(value, &others), source) {
                 (Ok(()), _) => latest = Some(source),
-                (Err(misfit), Source::Written) => self.lost.push((value.to_field(), misfit)),
+                (Err(lost), Source::Written) => self.lost.push(lost),
                 // An earlier reload has already reported that this value is put aside.
-                (Err(misfit), Source::Aside) => rejected.push((value.to_field(), misfit)),
+                (Err(lost), Source::Aside) => rejected.push(lost),
                 (Err(_), Source::Default) => {}
             }
         }
@@ -79,13 +79,13 @@ impl<'a> Restoring<'a> {
             self.restored.push(field);
         }
         let is_written = latest == Some(Source::Written);
-        self.aside.extend(rejected.into_iter().map(|(rejected, misfit)| (rejected, misfit, is_written)));
+        self.aside.extend(rejected.into_iter().map(|(field, misfit)| (field, misfit, is_written)));
     }
 
     /// Restores a field that was put aside, and that the previous build did not keep.
     pub(super) fn restore_missing(&mut self, field: &'a KeptField) {
-        if let Err(misfit) = self.restore_alone(KeptView::from(field)) {
-            self.aside.push((field.clone(), misfit, false));
+        if let Err((field, misfit)) = self.restore_alone(KeptView::from(field)) {
+            self.aside.push((field, misfit, false));
         }
     }
 
@@ -117,17 +117,19 @@ impl<'a> Restoring<'a> {
     }
 
     /// Restores the only value of a field.
-    fn restore_alone(&mut self, field: KeptView<'a>) -> Result<(), Misfit> {
+    fn restore_alone(&mut self, field: KeptView<'a>) -> Result<(), (KeptField, Misfit)> {
         self.load(field, self.kept)?;
         self.fields_kept += 1;
         self.restored.push(field);
         Ok(())
     }
 
-    /// Passes a value to the plugin part. `all` contains the saved fields whose names are not available for a renamed field.
-    fn load(&self, field: KeptView<'_>, all: &[KeptView<'_>]) -> Result<(), Misfit> {
+    /// Passes a value to the plugin part. `all` contains the saved fields whose names are not available for a renamed field. If the value
+    /// is rejected, returns the value as a field of the class that declares the field now. A later reload then finds the value there.
+    fn load(&self, field: KeptView<'_>, all: &[KeptView<'_>]) -> Result<(), (KeptField, Misfit)> {
         let class = kept_class_of(self.core, self.turns, field.class);
-        self.core.plugins().load_kept(self.object, (field, class), (all, self.packed))
+        let loaded = self.core.plugins().load_kept(self.object, (field, class), (all, self.packed));
+        loaded.map_err(|(misfit, class)| (KeptField { class, ..field.to_field() }, misfit))
     }
 
     /// Checks if two saved values belong to one field, possibly under different names.

@@ -14,6 +14,12 @@ type Note = String;
 #[cfg(all(feature = "renamed", feature = "unlisted"))]
 type Note = u32;
 
+/// Number of marks, in the class or its base class. A later build has marks of another type.
+#[cfg(not(all(feature = "renamed", feature = "unlisted")))]
+type Marks = u32;
+#[cfg(all(feature = "renamed", feature = "unlisted"))]
+type Marks = String;
+
 /// Notes and their number.
 #[cfg(not(feature = "renamed"))]
 #[uclass(package = "Game")]
@@ -91,7 +97,7 @@ pub struct Slate {}
 pub struct Chalk {
     /// Number of marks.
     #[keep]
-    marks: u32,
+    marks: Marks,
 }
 
 #[cfg(not(feature = "unlisted"))]
@@ -111,10 +117,10 @@ impl Chalk {
 pub struct Slate {
     /// Number of marks.
     #[keep]
-    marks: u32,
+    marks: Marks,
 }
 
-#[cfg(feature = "unlisted")]
+#[cfg(all(feature = "unlisted", not(feature = "renamed")))]
 #[uclass]
 impl Slate {
     /// Adds a mark, and returns the number of marks.
