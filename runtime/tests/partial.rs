@@ -188,6 +188,26 @@ fn when_no_library_has_changed_nothing_happens() {
 }
 
 #[test]
+fn a_watch_follows_a_library_that_a_reload_has_found_unchanged_at_another_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [old, new] = ["old.so", "new.so"].map(|name| folder.path().join(name));
+    let copy = |tag: u64, path: &Path| {
+        std::fs::copy(support::tagged("magic-cube", &[], tag), path).expect("a copy");
+    };
+    copy(1, &old);
+    copy(1, &new);
+    let host = support::host(std::slice::from_ref(&old));
+    let report = host.reload_changed(std::slice::from_ref(&new)).expect("a Master");
+    assert_eq!((report.generation, report.modules.len()), (1, 0), "{report}");
+    host.watch_changed().expect("a folder to watch");
+    copy(2, &new);
+    support::until("the second build is loaded", || {
+        host.tick(Budget::frame());
+        host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers") == Some(Value::U64(2))
+    });
+}
+
+#[test]
 fn a_failed_partial_reload_leaves_the_world_unchanged() {
     let scene = scene();
     let handle = scene.host.calls().resolve("nm:/glue_derived:ShieldedSet:build_tag").expect("it is offered");

@@ -36,10 +36,10 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::zcall::table::Issued;
 
-/// Replaces modules of the Master by the modules in `paths`. After the commit, the Master lists `names` as the paths of its libraries.
-/// `scope` selects all modules, or only changed modules and their dependents. The caller must be at a safe point. Returns an error if no
-/// Master is loaded. If the reload fails, the report contains the failure, and the world is unchanged. Also returns the start of the pause,
-/// if the pause has begun. The caller measures the pause, because the pause includes later code of the caller.
+/// Replaces modules of the Master by the modules in `paths`. Unless the reload fails, the Master then lists `names` as the paths of its
+/// libraries. `scope` selects all modules, or only changed modules and their dependents. The caller must be at a safe point. Returns an
+/// error if no Master is loaded. If the reload fails, the report contains the failure, and the world is unchanged. Also returns the start
+/// of the pause, if the pause has begun. The caller measures the pause, because the pause includes later code of the caller.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,
@@ -82,6 +82,8 @@ pub(crate) fn reload(
     let report = match forward {
         Ok(None) => {
             run.report.warnings.push("no library has changed, so nothing was replaced".into());
+            // The unchanged libraries may have other paths.
+            loads.set_master(Some(Master { paths: names.to_vec(), ..run.old.clone() }));
             run.close().unchanged()
         }
         Ok(Some(committed)) => {

@@ -146,12 +146,4 @@ impl Runtime {
             watching.withdraw(None);
         }
     }
-
-    /// Sets the paths of the Master to `paths`. A reload without changed modules does not set the paths.
-    fn name_files(&self, paths: &[PathBuf]) {
-        if let Some(mut master) = self.inner.loads.master() {
-            master.paths = paths.to_vec();
-            let _same = self.inner.loads.set_master(Some(master));
-        }
-    }
 }

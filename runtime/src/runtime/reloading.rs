@@ -113,7 +113,7 @@ impl Runtime {
         Ok(report)
     }
 
-    /// Reloads the Master from the paths in `libraries`. After the commit, the Master lists the paths in `names`.
+    /// Reloads the Master from the paths in `libraries`. Unless the reload fails, the Master then lists the paths in `names`.
     pub(super) fn reload_within(
         &self,
         (libraries, names): (&[PathBuf], &[PathBuf]),

@@ -401,7 +401,6 @@ impl Watching {
             self.rename(runtime, replaced, &sources);
             self.paths = paths;
         }
-        runtime.name_files(&self.paths);
         // If the loaded code is unknown, stores a generation that never exists, so that the next safe point calls `adopt`.
         self.generation = if is_known { runtime.generation() } else { u64::MAX };
         outcome
