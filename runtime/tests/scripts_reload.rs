@@ -137,6 +137,31 @@ fn a_reconstructed_subobject_follows_the_defaults_that_its_owner_overrides() {
 }
 
 #[test]
+fn a_native_subobject_follows_the_defaults_that_its_owner_overrides() {
+    let lamp = "class Lamp extends Actor;
+        var SceneComponent Shade;
+        defaultproperties
+        {
+            Begin Object Class=SceneComponent Name=Bulb
+                CanTick=true
+            End Object
+            Shade=Bulb
+        }";
+    let package = Package::new("Tale", &[("Lamp.uc", lamp)]);
+    let host = host(&package);
+    let bulbs = [(); 2].map(|()| match get(&host, spawn(&host, "/Script/Tale.Lamp"), "Shade") {
+        Value::Object(bulb) => bulb,
+        other => panic!("{other:?}"),
+    });
+    host.objects().set(bulbs[1], "can_tick", &Value::Bool(false)).expect("a property of it");
+    for (from, to, expected) in [("true", "false", [false, false]), ("false", "true", [true, false])] {
+        package.edit("Lamp.uc", &format!("CanTick={from}"), &format!("CanTick={to}"));
+        reload_of(&host, &package);
+        assert_eq!(bulbs.map(|bulb| get(&host, bulb, "can_tick")), expected.map(Value::Bool), "{to}");
+    }
+}
+
+#[test]
 fn a_number_keeps_its_value_across_types_and_losses_are_reported() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = host(&package);

@@ -142,6 +142,19 @@ fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(Object
     pairs
 }
 
+/// Checks if two builds of a class override defaults differently in a subobject whose own class is not replaced. References to the class
+/// default object and its subobjects are equal if they name the same subobject.
+pub(super) fn has_other_parts(core: &Core, old: &Class, new: &Class) -> bool {
+    let (objects, before, after) = (&core.world.objects, old.cdo.get(), new.cdo.get());
+    parts_of(core, before, after).iter().skip(1).any(|(part, now)| {
+        let class = objects.class(*part).filter(|class| objects.class_id(*now) == Some(class.id));
+        class.iter().flat_map(|class| class.properties.iter()).any(|property| {
+            let [value, now] = [*part, *now].map(|part| objects.read_value(part, &property.text));
+            value.map(|value| with_own_parts(core, value, before, after)) != now
+        })
+    })
+}
+
 /// Returns the name of the subobject to which `value` refers. `value` is a property value in the class default object of `class`.
 fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
     let Value::Object(template) = value else { return None };

@@ -12,6 +12,7 @@ use crate::bridge::rebuild::KeptFields;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::load::error::LoadError;
+use crate::object::World;
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::{add_subobject, reconstruct};
@@ -19,7 +20,7 @@ use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
 use crate::reload::changes::{ClassChange, ValueCounts};
-use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, has_moved, key_of};
+use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, class_awake, has_moved, key_of};
 use crate::reload::compiled::stays;
 use crate::reload::converted::Later;
 use crate::reload::defaults::{refer_to_own, references_of};
@@ -194,6 +195,27 @@ impl Walk<'_> {
         }
         self.rename_parts(object, &plan);
         plan.objects.set(plan.objects.get() + 1);
+        if plan.has_other_parts { self.stage_parts(object, report) } else { Ok(()) }
+    }
+
+    /// Stages the subobjects of an object whose own classes are not replaced. `living_of` omits these subobjects. Omits subobjects with a
+    /// plugin part, because the part belongs to a module that the reload keeps.
+    fn stage_parts(&mut self, owner: ObjectHandle, report: &mut ReloadReport) -> Result<(), LoadError> {
+        let core = self.core;
+        let World { objects, types, .. } = &core.world;
+        let mut parts = objects.children(owner);
+        while let Some(part) = parts.pop() {
+            parts.extend(objects.children(part));
+            let Some(class) = class_awake(core, part).filter(|class| !class.has_plugin_part()) else { continue };
+            let is_replaced = types.class_by_path(&class.path).is_none_or(|found| found.id != class.id);
+            if is_replaced || objects.is_staged(part) || self.doomed.contains(&part) {
+                continue;
+            }
+            let path = Rc::clone(&class.path);
+            let target = ClassTarget { object_plan: ObjectPlan::Carried, class: Rc::clone(&class), path };
+            self.mapping.targets.entry((class.id, None)).or_insert(target);
+            self.stage(part, report)?;
+        }
         Ok(())
     }
 

@@ -26,7 +26,7 @@ use crate::object::types::OldNames;
 use crate::object::value::{Value, names_object};
 use crate::reload::changes::PropertyChange;
 use crate::reload::conversion::{Conversions, conversions_of, is_same_type};
-use crate::reload::defaults::{PropertyDefault, default_of, is_same_in_itself};
+use crate::reload::defaults::{PropertyDefault, default_of, has_other_parts, is_same_in_itself};
 use crate::reload::object_plan::ObjectPlan;
 
 /// Action for one property of the new class. `change` is the index of the property in the report.
@@ -59,6 +59,8 @@ pub(super) struct ClassPlan {
     /// Subobjects that the new class declares and the old class lacks.
     pub(super) added_subobjects: Vec<Subobject>,
     pub(super) removed_subobjects: Vec<String>,
+    /// Set if the class overrides other defaults of a subobject whose own class is not replaced.
+    pub(super) has_other_parts: bool,
     /// Subobjects of the new class that were renamed, each with its former names.
     pub(super) former_names: Vec<(Rc<str>, Vec<String>)>,
     /// Functions of plugin authors that convert values of properties.
@@ -329,6 +331,7 @@ pub(super) fn plan_class(
         asleep: note("", String::new(), notes.changes),
         added_subobjects,
         removed_subobjects: removed_subobjects.map(|(name, _)| name).collect(),
+        has_other_parts: should_report && has_other_parts(core, old, new),
         former_names,
         conversions,
         whole,
