@@ -126,8 +126,12 @@ pub(crate) fn references_of(core: &Core, part: ObjectHandle) -> Vec<OwnReference
 /// Adapts a value of a class default object to an object. Replaces references to the class default object and its subobjects by references
 /// to the object and its own subobjects.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
-    let pairs = parts_of(core, cdo, object);
-    with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
+    with_pairs(&value, &parts_of(core, cdo, object))
+}
+
+/// Replaces references to the first object of each pair by references to the second object.
+fn with_pairs(value: &Value, pairs: &[(ObjectHandle, ObjectHandle)]) -> Value {
+    with_objects(value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
 /// Pairs a class default object with the object, and each direct and indirect subobject with the equally named subobject of the object.
@@ -145,12 +149,12 @@ fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(Object
 /// Checks if two builds of a class override defaults differently in a subobject whose own class is not replaced. References to the class
 /// default object and its subobjects are equal if they name the same subobject.
 pub(super) fn has_other_parts(core: &Core, old: &Class, new: &Class) -> bool {
-    let (objects, before, after) = (&core.world.objects, old.cdo.get(), new.cdo.get());
-    parts_of(core, before, after).iter().skip(1).any(|(part, now)| {
+    let (objects, pairs) = (&core.world.objects, parts_of(core, old.cdo.get(), new.cdo.get()));
+    pairs.iter().skip(1).any(|(part, now)| {
         let class = objects.class(*part).filter(|class| objects.class_id(*now) == Some(class.id));
         class.iter().flat_map(|class| class.properties.iter()).any(|property| {
             let [value, now] = [*part, *now].map(|part| objects.read_value(part, &property.text));
-            value.map(|value| with_own_parts(core, value, before, after)) != now
+            value.map(|value| with_pairs(&value, &pairs)) != now
         })
     })
 }
