@@ -142,7 +142,7 @@ macro_rules! host_class {
             )*
         }
 
-        impl<C: $crate::host::Extends<$class>> $members for $crate::host::Obj<C> {}
+        impl<AlcedoClass: $crate::host::Extends<$class>> $members for $crate::host::Obj<AlcedoClass> {}
     };
     // Passes parameters marked `out` by reference.
     (@type out $ty:ty) => { &mut $ty };

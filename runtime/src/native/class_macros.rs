@@ -94,15 +94,15 @@ macro_rules! __alcedo_native_class {
                 }
             }
 
-            impl<M> $crate::native::__private::DefaultPart<M> for $class
+            impl<AlcedoMark> $crate::native::__private::DefaultPart<AlcedoMark> for $class
             where
-                $($crate::native::__private::Probe<M, $field_ty>:
+                $($crate::native::__private::Probe<AlcedoMark, $field_ty>:
                     $crate::native::__private::BuildDefault<Out = $field_ty>,)*
             {
                 fn default_part() -> Self {
                     Self {
                         $($field: <
-                            $crate::native::__private::Probe<M, $field_ty> as $crate::native::__private::BuildDefault
+                            $crate::native::__private::Probe<AlcedoMark, $field_ty> as $crate::native::__private::BuildDefault
                         >::build(),)*
                     }
                 }

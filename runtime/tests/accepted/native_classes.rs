@@ -97,3 +97,26 @@ mod names_of_the_prelude {
         }
     }
 }
+
+mod names_of_one_letter {
+    //! A class, and the type of a field, may have a name that is common for type parameters.
+
+    use alcedo_runtime::native::{Object, uclass};
+
+    #[derive(Default)]
+    pub struct M(u32);
+
+    #[uclass(package = "Engine")]
+    pub struct Letters {
+        first: M,
+    }
+
+    alcedo_runtime::host_class! {
+        pub C: Object = "/Script/Game.C", members CMembers, extends [C];
+        properties {}
+        values {}
+        delegates {}
+        functions {}
+        dynamic {}
+    }
+}

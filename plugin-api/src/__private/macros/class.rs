@@ -53,13 +53,13 @@ macro_rules! __alcedo_class {
                 $crate::__private::class! { @kept [$(($kept, $kept_name, $kept_ty))*] }
             }
 
-            impl<M> $crate::__private::DefaultPart<M> for $class
+            impl<AlcedoMark> $crate::__private::DefaultPart<AlcedoMark> for $class
             where
-                $($crate::__private::Probe<M, $field_ty>: $crate::__private::BuildDefault<Out = $field_ty>,)*
+                $($crate::__private::Probe<AlcedoMark, $field_ty>: $crate::__private::BuildDefault<Out = $field_ty>,)*
             {
                 fn default_part() -> Self {
                     Self {
-                        $($field: <$crate::__private::Probe<M, $field_ty> as $crate::__private::BuildDefault>::build(),)*
+                        $($field: <$crate::__private::Probe<AlcedoMark, $field_ty> as $crate::__private::BuildDefault>::build(),)*
                     }
                 }
             }

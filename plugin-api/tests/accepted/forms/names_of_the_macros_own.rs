@@ -1,5 +1,5 @@
-//! Members may have any name, because the items that the macros generate have reserved names. Attributes may have their full paths. A
-//! submodule may contain the `impl` block of a class.
+//! Members, and types of fields, may have any name, because the items and type parameters that the macros generate have reserved names.
+//! Attributes may have their full paths. A submodule may contain the `impl` block of a class.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
@@ -25,6 +25,26 @@ impl Names {
     #[alcedo_plugin_api::ufunction(blueprint_pure)]
     fn what(&self) -> u32 {
         0
+    }
+}
+
+#[derive(Default)]
+pub struct M(u32);
+
+#[derive(Default)]
+pub struct T(u32);
+
+#[uclass(package = "Game")]
+pub struct Letters {
+    first: M,
+    second: T,
+}
+
+#[uclass]
+impl Letters {
+    #[ufunction]
+    fn sum(&self) -> u32 {
+        self.first.0 + self.second.0
     }
 }
 
