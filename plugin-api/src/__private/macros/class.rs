@@ -168,7 +168,7 @@ macro_rules! __alcedo_class {
             $crate::__private::core::concat!("/Script/", $package, ".", $name);
         const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
             &[$($property),*],
-            &[$($crate::__private::core::stringify!($field)),*],
+            &[$($crate::__private::unraw($crate::__private::core::stringify!($field))),*],
         );
         const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
             #[allow(unused_imports, reason = "a class may have no events")]

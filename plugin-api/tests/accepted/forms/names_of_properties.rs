@@ -7,6 +7,8 @@ use alcedo_plugin_api::prelude::*;
 pub struct Device {
     #[uproperty]
     power: f64,
+    #[uproperty]
+    r#type: u8,
 }
 
 #[uclass(package = "Game", base = Device)]
@@ -15,6 +17,7 @@ pub struct Oven {
     temperature: f64,
     /// Field of the plugin part whose name is also the name of a base class's property.
     power: u32,
+    r#type: u32,
 }
 
 struct Reading {
@@ -30,6 +33,7 @@ impl Oven {
     #[ufunction]
     fn heat(&mut self, this: This<Self>) -> f64 {
         self.power += 1;
+        self.r#type += 1;
         let temperature = this.temperature();
         if this.power() == temperature { temperature } else { self.temperature() }
     }
