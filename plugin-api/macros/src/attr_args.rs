@@ -7,7 +7,9 @@ use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
+use syn::{
+    Attribute, Error, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token,
+};
 
 pub(crate) struct AttrArg {
     pub(crate) name: Ident,
@@ -139,7 +141,7 @@ impl AttrArgs {
     pub(crate) fn path(&self, name: &str) -> Result<Option<Path>> {
         match self.get(name) {
             None => Ok(None),
-            Some(AttrArg { value: Some(Expr::Path(path)), .. }) => Ok(Some(path.path.clone())),
+            Some(AttrArg { value: Some(Expr::Path(ExprPath { qself: None, path, .. })), .. }) => Ok(Some(path.clone())),
             Some(arg) => Err(rules::at("ALC0091", arg.name.span(), format!("`{name}` takes a path: `{name} = Type`"))),
         }
     }
@@ -358,6 +360,15 @@ mod tests {
         ] {
             let attr_args: AttrArgs = syn::parse2(attr_args).expect("specifiers");
             assert_eq!(attr_args.expect(known).expect_err("an unknown specifier").to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_path_through_a_type_is_refused_as_a_whole() {
+        for path in [quote!(<Self>::exec), quote!(<Actor as Model>::Base)] {
+            let attr_args: AttrArgs = syn::parse2(quote!(base = #path)).expect("a specifier");
+            let error = attr_args.path("base").expect_err("a path without its type names something else").to_string();
+            assert_eq!(error, "`base` takes a path: `base = Type` [ALC0091]");
         }
     }
 
