@@ -42,6 +42,7 @@ pub(crate) fn view_of(class: &Ident) -> Ident {
 
 pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
+    item.attrs = item.attrs.iter().map(docs::allowing).collect();
     errors.take(refuse_migrations(attr_args, &item, side));
     let migrations = errors.take(migration::take(&mut item.attrs, true)).unwrap_or_default();
     errors.take(attr_args.expect(CLASS_ARGS));

@@ -4,7 +4,8 @@
 use crate::attr_args::name_of;
 use crate::type_names::ungrouped_expr;
 use proc_macro2::Literal;
-use syn::{AttrStyle, Attribute, Expr, ExprLit, Lit, LitStr, Meta};
+use syn::spanned::Spanned as _;
+use syn::{AttrStyle, Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
 
 /// Joins the lines of a doc comment into a single string.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
@@ -30,11 +31,23 @@ fn value(text: &Literal) -> String {
 /// Returns the attributes that generated members copy from their source: documentation, deprecation and permitted lints. Omits `cfg`
 /// attributes, which [`Conditions`](crate::conditions::Conditions) handles.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
-    attrs.iter().filter(|attr| ["doc", "deprecated", "allow"].contains(&name_of(attr).as_str())).cloned().collect()
+    const SHARED: [&str; 4] = ["doc", "deprecated", "allow", "expect"];
+    attrs.iter().filter(|attr| SHARED.contains(&name_of(attr).as_str())).map(allowing).collect()
 }
 
-/// Returns the `allow` attributes of an item, for generated items that contain names of the item.
+/// Returns the lints that an item permits, as `allow` attributes for generated items that contain names of the item.
 pub(crate) fn allowed(attrs: &[Attribute]) -> Vec<Attribute> {
-    let allowed = attrs.iter().filter(|attr| attr.path().is_ident("allow"));
-    allowed.map(|attr| Attribute { style: AttrStyle::Outer, ..attr.clone() }).collect()
+    let allowed = attrs.iter().filter(|attr| ["allow", "expect"].contains(&name_of(attr).as_str()));
+    allowed.map(|attr| Attribute { style: AttrStyle::Outer, ..allowing(attr) }).collect()
+}
+
+/// Replaces `expect` by `allow`, because an item that the macro has changed or generated may not violate the lint.
+pub(crate) fn allowing(attr: &Attribute) -> Attribute {
+    let mut attr = attr.clone();
+    if let Meta::List(list) = &mut attr.meta
+        && list.path.is_ident("expect")
+    {
+        list.path = Ident::new("allow", list.path.span()).into();
+    }
+    attr
 }

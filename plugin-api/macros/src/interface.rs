@@ -30,8 +30,9 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStre
         }
     }
     let package = errors.unless(package)?;
-    let (attrs, vis, name, view) = (&item.attrs, &item.vis, &item.ident, view_of(&item.ident));
-    let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(attrs));
+    let attrs = item.attrs.iter().map(docs::allowing);
+    let (vis, name, view) = (&item.vis, &item.ident, view_of(&item.ident));
+    let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(&item.attrs));
     let earlier = earlier_names::of_type(attr_args, &package, name)?;
     let view_doc = format!("Operations on an object viewed as a [`{name}`].");
     let (descriptions, callers) =
@@ -97,11 +98,12 @@ impl<'a> Function<'a> {
         let (interface, view, Self { declared, method }) = (&item.ident, view_of(&item.ident), self);
         let names = ["Interface", "import_interface_function"];
         let imported = method.imported((interface, &view), names, &declared.attrs);
-        let check = method.result.check();
+        let (check, allowed) = (method.result.check(), docs::allowed(&item.attrs));
         let crosses = method.parameters.iter().map(|Parameter { ty, .. }| {
             quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::__private::crosses::<#ty>(); }
         });
         quote! {
+            #(#allowed)*
             const _: () = {
                 #imported
                 #(#crosses)*

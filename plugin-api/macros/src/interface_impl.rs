@@ -42,7 +42,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
     let calls = errors.take(body.calls());
     let (calls, table) = (errors.unless(calls)?, body.names());
     let (expanded, functions) = (&body.expanded, &body.functions);
-    let (bodies, name) = (bodies_of(interface), formatted(interface));
+    let (bodies, name, allowed) = (bodies_of(interface), formatted(interface), docs::allowed(&block.head.attrs));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
     let unlisted =
@@ -67,6 +67,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
     };
     Ok(quote! {
         #block
+        #(#allowed)*
         const _: () = {
             #(#expanded)*
             #calls

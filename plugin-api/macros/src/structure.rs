@@ -92,7 +92,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
     }
     errors.finish()?;
     let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(&item.attrs));
-    let (attrs, view_doc) = (&item.attrs, format!("View of the fields of a [`{name}`] in place."));
+    let (attrs, view_doc) =
+        (item.attrs.iter().map(docs::allowing), format!("View of the fields of a [`{name}`] in place."));
     Ok(quote! {
         const _: () = { #(#checks)* #base_check };
         ::alcedo_plugin_api::__private::structure! {

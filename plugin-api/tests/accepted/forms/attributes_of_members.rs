@@ -1,6 +1,7 @@
 //! Attributes of members also apply to the generated methods. The definition of a deprecated member reports no deprecation. An event may
 //! have a visibility, and the names of two events may differ only in case. An event has the body whose conditions equal its own conditions.
-#![deny(deprecated, non_snake_case)]
+//! An expected lint is allowed in generated items, including items that do not violate the lint.
+#![deny(deprecated, non_snake_case, unfulfilled_lint_expectations)]
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
@@ -93,6 +94,45 @@ impl Lamp {
     #[cfg_attr(unix, inline)]
     fn hours(&self) -> u32 {
         self.seconds / 3600
+    }
+}
+
+#[ustruct(package = "Game")]
+#[expect(non_snake_case, reason = "the field has the name of the host")]
+pub struct Beam {
+    Width: f64,
+}
+
+#[uinterface(package = "Game")]
+#[expect(non_snake_case, reason = "the function has the name of the host")]
+pub trait Flickers {
+    fn Flicker(&self) -> f64;
+}
+
+#[uclass(package = "Game", implements(Flickers))]
+#[expect(non_snake_case, reason = "the property has the name of the host")]
+pub struct Bulb {
+    #[uproperty]
+    Power: f64,
+    #[uproperty]
+    #[expect(non_snake_case, reason = "the property has the name of the host")]
+    Color: String,
+}
+
+#[uclass]
+impl Bulb {
+    #[ufunction]
+    #[expect(non_snake_case, reason = "the function has the name of the host")]
+    fn Shine(&self) -> f64 {
+        1.0
+    }
+}
+
+#[uclass]
+#[expect(non_snake_case, reason = "the function has the name of the interface")]
+impl Flickers for Bulb {
+    fn Flicker(&self) -> f64 {
+        0.5
     }
 }
 
