@@ -130,12 +130,12 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     rules::refuse(
         "ALC0001",
         item.trait_.as_ref().map(|(_, path, _)| path),
-        "`#[uclass]` belongs on the inherent `impl` of the class, not on the `impl` of a trait",
+        "this attribute belongs on the inherent `impl` of the type, not on the `impl` of a trait",
     )?;
-    rules::refuse_generics("ALC0002", &item.generics, "a reflected class is not generic")?;
+    rules::refuse_generics("ALC0002", &item.generics, "a reflected type is not generic")?;
     match ungrouped(&item.self_ty) {
         Type::Path(path) if path.path.get_ident().is_some() => Ok(path.path.require_ident()?.clone()),
-        other => Err(rules::spanned("ALC0003", other, "expected the name of a class of this module")),
+        other => Err(rules::spanned("ALC0003", other, "expected the name of a type of this module")),
     }
 }
 
