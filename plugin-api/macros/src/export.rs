@@ -77,9 +77,9 @@ pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
 
 /// Expands to the description and trampoline of a static function.
 pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, target: &TokenStream) -> TokenStream {
-    if let Some(out) = method.parameters.iter().find(|parameter| parameter.is_out) {
-        let problem = "a function called by name has no out parameters: use the plain type, and return the value";
-        return rules::spanned("ALC0112", &out.ty, problem).to_compile_error();
+    if let Some(viewed) = method.parameters.iter().find(|parameter| parameter.is_out || parameter.is_borrowed) {
+        let problem = "a function called by name receives plain values: use the type without `&mut` and `Borrowed`, and return the value";
+        return rules::spanned("ALC0112", &viewed.ty, problem).to_compile_error();
     }
     let (result, returned, check) = (method.result_type(), method.result.returned_type(), method.result.check());
     let location = location_of(&method.name);
@@ -117,5 +117,12 @@ mod tests {
             let error = expanded(exported).expect_err("a condition").to_string();
             assert!(error.contains("ALC0034"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_exported_function_has_no_borrowed_parameter() {
+        let refused = |function| expanded(function).expect("a block").to_string().contains("ALC0112");
+        assert!(refused(quote! { #[zmethod] fn render(lines: Borrowed<UArray<f64>>) {} }));
+        assert!(!refused(quote! { #[zmethod] fn render(lines: UArray<f64>) {} }));
     }
 }
