@@ -7,7 +7,7 @@ use syn::{ItemFn, Result, Signature};
 
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::conditions::Conditions;
-use crate::impl_block::{ImplBlock, Member};
+use crate::impl_block::{Function, ImplBlock, Member};
 use crate::method::{Method, Parameter};
 use crate::result::location_of;
 use crate::rules;
@@ -43,18 +43,24 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result
     attr_args.expect(&[])?;
     let ty = crate::class_impl::class_of(&block.head)?;
     let type_path = syn::ext::IdentExt::unraw(&ty).to_string();
-    let mut exports = Vec::new();
-    for member in &mut block.members {
-        let Member::Function(function) = member else { continue };
+    let (mut exports, mut errors) = (Vec::new(), rules::Errors::default());
+    let mut export_of = |function: &mut Function| -> Result<()> {
         let conditions = Conditions::of_member(&function.attrs, &["zmethod"])?;
-        let Some(attr) = take_attr(&mut function.attrs, "zmethod")? else { continue };
+        let Some(attr) = take_attr(&mut function.attrs, "zmethod")? else { return Ok(()) };
         AttrArgs::of(&attr)?.expect(&[])?;
         name_self(&mut function.sig, &ty);
         let method = static_method(&function.sig)?;
         let name = &method.name;
         let export = export(&method, &method.text(), &quote! { #type_path }, &quote! { #ty::#name });
         exports.push(conditions.on_items(export)?);
+        Ok(())
+    };
+    for member in &mut block.members {
+        if let Member::Function(function) = member {
+            errors.take(export_of(function));
+        }
     }
+    errors.finish()?;
     rules::refuse(
         "ALC0041",
         exports.is_empty().then_some(&block.head.self_ty),
@@ -117,6 +123,13 @@ mod tests {
             let error = expanded(exported).expect_err("a condition").to_string();
             assert!(error.contains("ALC0034"), "{error}");
         }
+    }
+
+    #[test]
+    fn all_errors_of_a_block_are_reported_together() {
+        let error = expanded(quote! { #[zmethod] fn render(&self) {} #[zmethod(once)] fn clear() {} });
+        let reported = error.expect_err("two errors").into_compile_error().to_string();
+        assert!(reported.contains("ALC0042") && reported.contains("ALC0087"), "{reported}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
         name_self(&mut function.sig, class);
         errors.take(add(&mut body, interface, function));
         let name = crate::attr_args::text_of(&function.sig.ident);
-        names.push(Conditions::of(&function.attrs)?.on_element(quote! { #name }));
+        names.push(Conditions::cfg(&function.attrs).on_element(quote! { #name }));
     }
     let calls = errors.take(body.calls());
     let (calls, table) = (errors.unless(calls)?, body.names());
@@ -144,5 +144,23 @@ mod tests {
             let error = refused.expect_err("another role").to_string();
             assert!(error.contains("ALC0056"), "{role}: {error}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+    use syn::parse_quote;
+
+    use crate::impl_block::ImplBlock;
+    use crate::native::Side;
+
+    #[test]
+    fn all_errors_of_a_block_are_reported_together() {
+        let block = quote! { impl Heeds for Cat { #[cfg_attr(unix, inline)] fn hear(&self) {} const EARS: u32 = 2; } };
+        let block = ImplBlock::of(block).unwrap_or_else(|error| panic!("{error}"));
+        let error = super::expand(&parse_quote!(), &parse_quote!(Heeds), block, Side::Plugin).expect_err("two errors");
+        let reported = error.into_compile_error().to_string();
+        assert!(reported.contains("ALC0034") && reported.contains("ALC0055"), "{reported}");
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         });
     }
     for mut field in item.fields.iter().cloned() {
-        Conditions::refuse(&field.attrs)?;
+        errors.take(Conditions::refuse(&field.attrs));
         name_self_in(&mut field.ty, name);
         let Some(default) = errors.take(struct_field::take(&mut field, attr_args, &path, &mut earlier)) else {
             continue;
@@ -130,6 +130,16 @@ mod tests {
             assert!(error(&item).is_some_and(|error| error.contains(&fix)));
             let imported = super::expand(&parse_quote!(imported, package = "Game"), &item);
             imported.unwrap_or_else(|error| panic!("the host has this field: {error}"));
+        }
+    }
+
+    #[test]
+    fn all_errors_of_a_struct_are_reported_together() {
+        let item = parse_quote! { #[derive(Hash)] struct Spot { #[keep] x: f64, #[cfg(unix)] y: f64 } };
+        let error = super::expand(&parse_quote!(package = "Game"), &item).expect_err("three errors");
+        let reported = error.into_compile_error().to_string();
+        for id in ["ALC0214", "ALC0085", "ALC0035"] {
+            assert!(reported.contains(id), "{id}: {reported}");
         }
     }
 
