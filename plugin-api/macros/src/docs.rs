@@ -31,8 +31,11 @@ fn value(text: &Literal) -> String {
 /// Returns the attributes that generated members copy from their source: documentation, deprecation and permitted lints. Omits `cfg`
 /// attributes, which [`Conditions`](crate::conditions::Conditions) handles.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
-    const SHARED: [&str; 4] = ["doc", "deprecated", "allow", "expect"];
-    attrs.iter().filter(|attr| SHARED.contains(&name_of(attr).as_str())).map(allowing).collect()
+    attrs.iter().filter(|attr| is_shared(attr)).map(allowing).collect()
+}
+
+pub(crate) fn is_shared(attr: &Attribute) -> bool {
+    ["doc", "deprecated", "allow", "expect"].contains(&name_of(attr).as_str())
 }
 
 /// Returns the lints that an item permits, as `allow` attributes for generated items that contain names of the item.

@@ -66,11 +66,11 @@ impl<'a> Function<'a> {
             declared.default.as_ref(),
             "a function of an interface has no body here: each class that implements it writes one",
         )?;
-        let not_shared = |attr: &&syn::Attribute| !["doc", "deprecated"].iter().any(|name| attr.path().is_ident(name));
         rules::refuse(
             "ALC0048",
-            declared.attrs.iter().find(not_shared),
-            "a function of an interface has the same signature in every build: only doc comments are allowed",
+            declared.attrs.iter().find(|attr| !docs::is_shared(attr)),
+            "a function of an interface has the same signature in every build: only doc comments, `deprecated`, `allow` and `expect` \
+             are allowed",
         )?;
         let method = Method::of(&declared.sig)?;
         method.needs_self(&declared.sig, "a function of an interface")?;

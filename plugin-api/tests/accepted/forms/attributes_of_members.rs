@@ -109,6 +109,12 @@ pub trait Flickers {
     fn Flicker(&self) -> f64;
 }
 
+#[uinterface(package = "Game")]
+pub trait Glows {
+    #[expect(non_snake_case, reason = "the function has the name of the host")]
+    fn Glow(&self) -> f64;
+}
+
 #[uclass(package = "Game", implements(Flickers))]
 #[expect(non_snake_case, reason = "the property has the name of the host")]
 pub struct Bulb {
