@@ -48,7 +48,11 @@ fn is_literal_of(value: &Expr, ty: &Type) -> bool {
     let (Expr::Lit(ExprLit { lit, .. }), Type::Path(path)) = (value, ty) else { return false };
     let Some(name) = path.path.get_ident().map(ToString::to_string) else { return false };
     match lit {
-        Lit::Float(number) => matches!(name.as_str(), "f32" | "f64") && number.suffix().is_empty(),
+        // A literal that is finite as an `f32` is in the range of both types.
+        Lit::Float(number) => {
+            let is_small = number.base10_parse::<f32>().is_ok_and(f32::is_finite);
+            is_small && number.suffix().is_empty() && matches!(name.as_str(), "f32" | "f64")
+        }
         Lit::Bool(_) => name == "bool",
         // A literal up to 100 is in the range of every integer type.
         Lit::Int(number) => {
@@ -212,6 +216,18 @@ mod tests {
             value.z = 3;
         };
         assert_eq!(expanded.to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn the_compiler_checks_literals_outside_of_small_ranges() {
+        let is_checked =
+            |value: Expr, ty: syn::Type| !DefaultValue::of(&value, &ty).expect("a literal").check.is_empty();
+        for (value, ty) in [(parse_quote!(1e39), parse_quote!(f32)), (parse_quote!(200), parse_quote!(i8))] {
+            assert!(is_checked(value, ty));
+        }
+        for (value, ty) in [(parse_quote!(1e38), parse_quote!(f32)), (parse_quote!(100), parse_quote!(i8))] {
+            assert!(!is_checked(value, ty));
+        }
     }
 
     #[test]
