@@ -95,7 +95,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
             pub const #ident: Self = Self(#number);
         }
     });
-    let derives = to_derive(attrs, &["Clone", "Copy"]);
+    let (derives, attrs) = (to_derive(attrs, &["Clone", "Copy"]), attrs.iter().map(docs::allowing));
     quote! {
         #(#attrs)*
         #derives

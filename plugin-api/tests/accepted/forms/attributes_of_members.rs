@@ -97,6 +97,14 @@ impl Lamp {
     }
 }
 
+#[uenum(package = "Game", flags)]
+#[repr(u8)]
+#[expect(non_camel_case_types, reason = "the entries have the names of the host")]
+pub enum Sides {
+    left = 1,
+    right = 2,
+}
+
 #[ustruct(package = "Game")]
 #[expect(non_snake_case, reason = "the field has the name of the host")]
 pub struct Beam {
