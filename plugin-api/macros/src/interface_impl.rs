@@ -145,15 +145,6 @@ mod tests {
             assert!(error.contains("ALC0056"), "{role}: {error}");
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use quote::quote;
-    use syn::parse_quote;
-
-    use crate::impl_block::ImplBlock;
-    use crate::native::Side;
 
     #[test]
     fn all_errors_of_a_block_are_reported_together() {
