@@ -7,9 +7,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{
-    Attribute, Error, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token,
-};
+use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
 
 pub(crate) struct AttrArg {
     pub(crate) name: Ident,
@@ -141,7 +139,7 @@ impl AttrArgs {
     pub(crate) fn path(&self, name: &str) -> Result<Option<Path>> {
         match self.get(name) {
             None => Ok(None),
-            Some(AttrArg { value: Some(Expr::Path(ExprPath { qself: None, path, .. })), .. }) => Ok(Some(path.clone())),
+            Some(AttrArg { value: Some(Expr::Path(path)), .. }) if path.qself.is_none() => Ok(Some(path.path.clone())),
             Some(arg) => Err(rules::at("ALC0091", arg.name.span(), format!("`{name}` takes a path: `{name} = Type`"))),
         }
     }
