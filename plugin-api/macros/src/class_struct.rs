@@ -114,6 +114,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let bodies = implements.iter().map(bodies_of);
     let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
+    let field_texts = plain.iter().filter_map(|field| field.ident.as_ref().map(text_of));
     let field_types = plain.iter().map(|field| &field.ty);
     let item = ItemStruct { fields: fields.clone(), ..item.clone() };
     Ok(quote! {
@@ -128,7 +129,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
             package: #package, name: #name, flags: #flags, #library doc: #doc,
             properties: [#(#members)*],
             kept: [#(#kept)*],
-            fields: [#((#field_names, #field_types))*],
+            fields: [#((#field_names, #field_texts, #field_types))*],
             implements: [#((#implements, #bodies))*],
             subobjects: [#subobjects],
             defaults: [#defaults],

@@ -14,7 +14,7 @@ macro_rules! __alcedo_native_class {
             }
         })*],
         kept: [],
-        fields: [$(($field:ident, $field_ty:ty))*],
+        fields: [$(($field:ident, $field_name:literal, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
         subobjects: [$(($part:literal, $part_class:ty))*],
         defaults: [$(($default_path:literal, $default_text:literal))*],
@@ -87,7 +87,7 @@ macro_rules! __alcedo_native_class {
                             ALCEDO_BODIES
                         },
                         has_fields: {
-                            const ALCEDO_FIELDS: &[&str] = &[$($crate::native::__private::core::stringify!($field)),*];
+                            const ALCEDO_FIELDS: &[&str] = &[$($field_name),*];
                             !ALCEDO_FIELDS.is_empty()
                         },
                     }

@@ -14,7 +14,7 @@ macro_rules! __alcedo_class {
             }
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
-        fields: [$(($field:ident, $field_ty:ty))*],
+        fields: [$(($field:ident, $field_name:literal, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
         subobjects: [$(($part:literal, $part_class:ty))*],
         defaults: [$(($default_path:literal, $default_text:literal))*],
@@ -30,7 +30,7 @@ macro_rules! __alcedo_class {
             unsafe impl $crate::__private::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
-                $crate::__private::class! { @constants $view, $base, $package, $name, [$($property)*] [$($field)*] }
+                $crate::__private::class! { @constants $view, $base, $package, $name, [$($property)*] [$($field_name)*] }
                 $crate::__private::class! { @implements [$($interface)*] }
                 $(const LIBRARY: &'static $crate::__private::core::primitive::str = $library;)?
 
@@ -162,13 +162,13 @@ macro_rules! __alcedo_class {
     };
     (
         @constants $view:ident, $base:ty, $package:literal, $name:literal,
-        [$($property:literal)*] [$($field:ident)*]
+        [$($property:literal)*] [$($field:literal)*]
     ) => {
         const PATH: &'static $crate::__private::core::primitive::str =
             $crate::__private::core::concat!("/Script/", $package, ".", $name);
         const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
             &[$($property),*],
-            &[$($crate::__private::unraw($crate::__private::core::stringify!($field))),*],
+            &[$($field),*],
         );
         const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
             #[allow(unused_imports, reason = "a class may have no events")]
