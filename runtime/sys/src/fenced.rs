@@ -1,31 +1,7 @@
 //! Memory between inaccessible pages, where an access beyond the end of the memory faults immediately. The crash report of a supervised
 //! host then contains the label of the memory.
 
-use std::io;
-
-use crate::imp;
-
-pub use crate::imp::FENCE;
-
-/// Memory that ends at the end of a page. The pages before and after the memory are inaccessible. Any thread may use the memory.
-#[derive(Debug)]
-pub struct Fenced(imp::Fence);
-
-impl Fenced {
-    /// Allocates `size` zeroed bytes. If an access exceeds these bytes, the crash report of this process contains `label`. Long labels are
-    /// truncated.
-    ///
-    /// # Errors
-    /// The memory cannot be allocated, or the platform has no inaccessible pages.
-    pub fn new(size: usize, label: &str) -> io::Result<Self> {
-        imp::Fence::new(size, label).map(Self)
-    }
-
-    /// Returns the bytes.
-    pub fn bytes(&mut self) -> &mut [u8] {
-        self.0.bytes()
-    }
-}
+pub use crate::imp::{FENCE, Fence as Fenced};
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
 mod tests {

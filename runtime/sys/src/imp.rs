@@ -10,22 +10,24 @@ use linux as chosen;
 #[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
 #[cfg_attr(
     all(target_os = "linux", target_env = "gnu"),
-    expect(dead_code, unused_imports, reason = "chosen on other platforms")
+    expect(dead_code, unused_imports, unreachable_pub, reason = "chosen on other platforms")
 )]
 mod portable;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 use portable as chosen;
 
-pub(crate) use chosen::file_at;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) use chosen::hooks;
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
 pub(crate) use chosen::is_noted_for_all;
+pub use chosen::{
+    Fence, Snapshot, at_exit, coarse_clock, fds, file_at, keys_in_use, open_fds, read_memory, rss_kib, start_writing,
+    thread_names, thread_stack, threads,
+};
 pub(crate) use chosen::{
-    Fence, KEEPS_IMAGES, Lease, Mapping, REPAIRS, Records, Snapshot, are_panics_reported, at_exit, checkpoint, clock,
-    coarse_clock, fds, forbids_code, forget_unmapped, has_thread_locals_here, keys_in_use, mapped_files, note_for_all,
-    open_fds, open_library, opened_libraries, own_ring, read_memory, report_crashes, report_panics, rss_kib,
-    start_writing, thread_names, thread_number, thread_stack, threads, unshare_folder, wake_all, write_panic,
+    KEEPS_IMAGES, Lease, Mapping, REPAIRS, Records, are_panics_reported, checkpoint, clock, forbids_code,
+    forget_unmapped, has_thread_locals_here, mapped_files, note_for_all, open_library, opened_libraries, own_ring,
+    report_crashes, report_panics, thread_number, unshare_folder, wake_all, write_panic,
 };
 
 /// `true` if this process is linked statically. The C library of such a process has no loader.

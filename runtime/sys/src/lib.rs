@@ -70,6 +70,7 @@ pub use folder_watch::FolderWatch;
 pub use format::Constants;
 pub use image::{Digest, ImageFile, Patch};
 pub use image_error::{ImageError, NativeError};
+pub use imp::{at_exit, start_writing};
 pub use ledger::uses::{Use, UseKind, UseSnapshot, uses_noted};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
@@ -81,16 +82,6 @@ pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{StageDir, StageError, StagedFile};
 pub use stamp::Stamp;
 pub use user_library::UserLibraryError;
-
-/// Registers a handler for process exit through `exit` or the return of `main`. The handler runs on the exiting thread, after the
-/// thread-local destructors of that thread. Handlers run in reverse order of registration.
-///
-/// # Errors
-///
-/// Fails if the platform does not support exit handlers, or rejects the handler.
-pub fn at_exit(handler: extern "C" fn()) -> std::io::Result<()> {
-    imp::at_exit(handler)
-}
 
 /// Returns the reason why every image stays mapped on this platform. Returns `None` on platforms that unmap images.
 #[must_use]
@@ -115,12 +106,6 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(20);
 #[must_use]
 pub fn checkpoint_interval() -> Option<Duration> {
     imp::has_thread_locals_here().then_some(CHECKPOINT_INTERVAL)
-}
-
-/// Starts to write a range of a file to the disk, so that a later `File::sync_all` takes less time. Waits for the disk only if the queue of
-/// the disk is full. Has no effect on platforms that do not support this call. This function may be called on any thread.
-pub fn start_writing(file: &std::fs::File, range: std::ops::Range<u64>) {
-    imp::start_writing(file, range);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -55,13 +55,15 @@ mod threads;
 mod timers;
 mod untracked;
 
-pub(crate) use c::descriptors::start_writing;
-pub(crate) use c::kernel::{clock, coarse_clock, unshare_folder};
-pub(crate) use c::loader::{file_at, open_library};
-pub(crate) use c::peek::read as read_memory;
+pub use c::descriptors::start_writing;
+pub use c::kernel::coarse_clock;
+pub(crate) use c::kernel::{clock, unshare_folder};
+pub use c::loader::file_at;
+pub(crate) use c::loader::open_library;
+pub use c::peek::read as read_memory;
 pub(crate) use crash::report_crashes;
-pub(crate) use exits::at_exit;
-pub(crate) use fence::Fence;
+pub use exits::at_exit;
+pub use fence::Fence;
 pub(crate) use lease::Lease;
 pub(crate) use locals::has_thread_locals_here;
 #[cfg(test)]
@@ -72,8 +74,8 @@ pub(crate) use names::reported_name;
 pub(crate) use panics::{are_panics_reported, report_panics, write_panic};
 pub(crate) use records::Records;
 pub(crate) use rings::own_ring;
-pub(crate) use snapshot::Snapshot;
-pub(crate) use threads::thread_stack;
+pub use snapshot::Snapshot;
+pub use threads::thread_stack;
 
 use std::fs;
 use std::io;
@@ -131,22 +133,63 @@ pub(crate) fn forbids_code(folder: &Path) -> bool {
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
 }
 
-/// Returns the resident memory in KiB. Prefers the exact sum, because the fast counters of the kernel lag by some pages per thread.
-pub(crate) fn rss_kib() -> io::Result<u64> {
+/// Returns the resident memory of this process in KiB.
+///
+/// # Errors
+///
+/// Returns the system error if the figure cannot be read.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::process;
+///
+/// let before = process::rss_kib()?;
+/// let world = vec![1_u8; 8 << 20];
+/// println!("the world takes {} KiB", process::rss_kib()?.saturating_sub(before));
+/// # drop(world);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn rss_kib() -> io::Result<u64> {
+    // Prefers the exact sum, because the fast counters of the kernel lag by some pages per thread.
     let exact = fs::read_to_string("/proc/self/smaps_rollup").ok().and_then(|text| field(&text, "Rss:"));
     exact.map_or_else(|| status("VmRSS:"), Ok)
 }
 
-pub(crate) fn open_fds() -> io::Result<usize> {
+/// Returns the number of open file descriptors.
+///
+/// # Errors
+///
+/// Returns the system error if the descriptors cannot be listed.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::process;
+///
+/// let manifest = std::fs::File::open(std::env::current_exe()?)?;
+/// assert!(process::open_fds()? >= 1);
+/// # drop(manifest);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn open_fds() -> io::Result<usize> {
     // Excludes the descriptor that was used for reading this directory.
     Ok(fs::read_dir("/proc/self/fd")?.count().saturating_sub(1))
 }
 
-pub(crate) fn threads() -> io::Result<usize> {
+/// Returns the number of threads, including threads that libraries have started.
+///
+/// # Errors
+///
+/// Returns the system error if the threads cannot be counted.
+pub fn threads() -> io::Result<usize> {
     status("Threads:").map(|count| count as usize)
 }
 
-pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
+/// Returns the ids and names of all threads, unordered.
+///
+/// # Errors
+///
+/// Returns the system error if the threads cannot be listed.
+pub fn thread_names() -> io::Result<Vec<(i32, String)>> {
     // Skips threads that end while they are listed.
     Ok(proc::numbers("task")?.into_iter().filter_map(|tid| Some((tid, names::thread_name(tid)?))).collect())
 }
@@ -155,7 +198,13 @@ pub(crate) fn thread_number() -> Option<i32> {
     Some(kernel::own_tid())
 }
 
-pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
+/// Returns all open file descriptors and their targets in the notation of the system (`/dev/null`, `socket:[4711]`,
+/// `anon_inode:[eventpoll]`), sorted.
+///
+/// # Errors
+///
+/// Returns the system error if the descriptors cannot be listed.
+pub fn fds() -> io::Result<Vec<(i32, String)>> {
     // Skips the descriptor that was used for reading the directory, because its link no longer exists.
     let mut fds: Vec<_> = proc::numbers("fd")?.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect();
     fds.sort_unstable();
@@ -178,7 +227,15 @@ pub(crate) fn opened_libraries() -> Vec<PathBuf> {
     all.iter().filter(is_opened).map(loaded::Loaded::path).collect()
 }
 
-pub(crate) fn keys_in_use() -> io::Result<usize> {
+/// Returns the number of keys for thread-specific values in use. A process has 1,024 keys.
+///
+/// Keys cannot be listed, so this function allocates all free keys and then deletes them. During the call, other threads cannot allocate a
+/// key. For tests and measurements only.
+///
+/// # Errors
+///
+/// Returns [`io::ErrorKind::Unsupported`] on platforms without keys for thread-specific values.
+pub fn keys_in_use() -> io::Result<usize> {
     let taken: Vec<_> = std::iter::from_fn(|| callbacks::make_key().ok()).collect();
     let free = taken.len();
     for key in taken {

@@ -85,29 +85,32 @@ impl Mapping {
 
 /// Placeholder for a snapshot of the process's resources, because resources cannot be listed on this platform.
 #[derive(Debug)]
-pub(crate) struct Snapshot;
+pub struct Snapshot;
 
 impl Snapshot {
-    pub(crate) fn now() -> Self {
+    /// Lists no resources.
+    pub fn now() -> Self {
         Self
     }
 
     /// Returns an empty list, because resources are unknown.
-    pub(crate) fn uses(&self) -> Vec<crate::ledger::uses::Use> {
+    pub fn uses(&self) -> Vec<crate::ledger::uses::Use> {
         Vec::new()
     }
 }
 
 /// Uninhabited type, because fences are not supported.
 #[derive(Debug)]
-pub(crate) enum Fence {}
+pub enum Fence {}
 
 impl Fence {
-    pub(crate) fn new(_size: usize, _label: &str) -> io::Result<Self> {
+    /// Fails, because the platform has no inaccessible pages.
+    pub fn new(_size: usize, _label: &str) -> io::Result<Self> {
         unsupported()
     }
 
-    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+    /// Is never called, because no fence exists.
+    pub fn bytes(&mut self) -> &mut [u8] {
         match *self {}
     }
 }
@@ -118,37 +121,46 @@ fn unsupported<T>() -> io::Result<T> {
 
 /// Defines functions with a fixed result, because this platform cannot implement them.
 macro_rules! fixed {
-    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $value:expr;)*) => {$(
+    ($($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $value:expr;)*) => {$(
         $(#[$doc])*
-        pub(crate) fn $name($($argument: $type),*) -> $result {
+        $visible fn $name($($argument: $type),*) -> $result {
             $value
         }
     )*};
 }
 
 fixed! {
-    fn are_panics_reported() -> bool = false;
-    fn at_exit(_handler: extern "C" fn()) -> io::Result<()> = unsupported();
-    fn checkpoint(_is_any_ending: bool) -> u64 = 0;
-    fn fds() -> io::Result<Vec<(i32, String)>> = unsupported();
-    fn file_at(_address: usize) -> Option<PathBuf> = None;
-    fn forbids_code(_folder: &Path) -> bool = false;
-    fn has_thread_locals_here() -> bool = false;
-    fn keys_in_use() -> io::Result<usize> = unsupported();
-    fn mapped_files() -> io::Result<Vec<PathBuf>> = unsupported();
-    fn open_fds() -> io::Result<usize> = unsupported();
-    fn opened_libraries() -> Vec<PathBuf> = Vec::new();
-    fn own_ring(_fd: i32) -> bool = false;
+    pub(crate) fn are_panics_reported() -> bool = false;
+    /// Fails, because exit handlers are not supported.
+    pub fn at_exit(_handler: extern "C" fn()) -> io::Result<()> = unsupported();
+    pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 = 0;
+    /// Fails, because descriptors cannot be listed.
+    pub fn fds() -> io::Result<Vec<(i32, String)>> = unsupported();
+    /// Returns `None`, because mapped files are unknown.
+    pub fn file_at(_address: usize) -> Option<PathBuf> = None;
+    pub(crate) fn forbids_code(_folder: &Path) -> bool = false;
+    pub(crate) fn has_thread_locals_here() -> bool = false;
+    /// Fails, because keys cannot be counted.
+    pub fn keys_in_use() -> io::Result<usize> = unsupported();
+    pub(crate) fn mapped_files() -> io::Result<Vec<PathBuf>> = unsupported();
+    /// Fails, because descriptors cannot be counted.
+    pub fn open_fds() -> io::Result<usize> = unsupported();
+    pub(crate) fn opened_libraries() -> Vec<PathBuf> = Vec::new();
+    pub(crate) fn own_ring(_fd: i32) -> bool = false;
     /// Returns zero, because reads of unmapped memory would fault on this platform.
-    fn read_memory(_address: usize, _into: &mut [u8]) -> usize = 0;
-    fn report_crashes(_files: [File; 3]) -> io::Result<()> = unsupported();
-    fn reported_name(_tid: i32) -> Option<String> = None;
-    fn rss_kib() -> io::Result<u64> = unsupported();
-    fn thread_names() -> io::Result<Vec<(i32, String)>> = unsupported();
-    fn thread_number() -> Option<i32> = None;
-    fn thread_stack() -> Option<std::ops::Range<usize>> = None;
-    fn threads() -> io::Result<usize> = unsupported();
-    fn unshare_folder() -> io::Result<()> = unsupported();
+    pub fn read_memory(_address: usize, _into: &mut [u8]) -> usize = 0;
+    pub(crate) fn report_crashes(_files: [File; 3]) -> io::Result<()> = unsupported();
+    pub(crate) fn reported_name(_tid: i32) -> Option<String> = None;
+    /// Fails, because the memory in use is unknown.
+    pub fn rss_kib() -> io::Result<u64> = unsupported();
+    /// Fails, because threads cannot be listed.
+    pub fn thread_names() -> io::Result<Vec<(i32, String)>> = unsupported();
+    pub(crate) fn thread_number() -> Option<i32> = None;
+    /// Returns `None`, because the stack is unknown.
+    pub fn thread_stack() -> Option<std::ops::Range<usize>> = None;
+    /// Fails, because threads cannot be counted.
+    pub fn threads() -> io::Result<usize> = unsupported();
+    pub(crate) fn unshare_folder() -> io::Result<()> = unsupported();
 }
 
 /// Does nothing, because waiting threads poll the word.
@@ -187,12 +199,12 @@ pub(crate) fn report_panics(_folder: File, _list: File) {}
 pub(crate) fn write_panic(_at: &crate::panic_locations::At<'_>, _message: &str) {}
 
 /// Does nothing, because this platform writes the file at its next sync.
-pub(crate) fn start_writing(_file: &File, _range: std::ops::Range<u64>) {}
+pub fn start_writing(_file: &File, _range: std::ops::Range<u64>) {}
 
 /// Returns the time since the first call of this function.
-pub(crate) fn clock() -> std::time::Duration {
+pub fn clock() -> std::time::Duration {
     static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     BEGAN.get_or_init(std::time::Instant::now).elapsed()
 }
 
-pub(crate) use clock as coarse_clock;
+pub use clock as coarse_clock;

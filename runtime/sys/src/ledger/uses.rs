@@ -4,7 +4,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{imp, lock};
+pub use crate::imp::Snapshot as UseSnapshot;
+use crate::lock;
 
 /// Kind of resource for which the hooks of an image report uses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -36,26 +37,6 @@ static NOTED: AtomicU64 = AtomicU64::new(0);
 /// [`Ledger::uses`](crate::Ledger::uses), so a caller can skip all ledgers while the number is unchanged.
 pub fn uses_noted() -> u64 {
     NOTED.load(Ordering::Relaxed)
-}
-
-/// Resources of this process at one moment. With a snapshot, a process that maps an image without hooks, such as a canary process, can
-/// determine the uses of the image by [`UseSnapshot::uses`].
-#[derive(Debug)]
-pub struct UseSnapshot(imp::Snapshot);
-
-impl UseSnapshot {
-    /// Lists the descriptors, threads and signal handlers of this process.
-    #[must_use]
-    pub fn now() -> Self {
-        Self(imp::Snapshot::now())
-    }
-
-    /// Compares the current resources of this process with the snapshot. Returns a use for each kind of new resource, including resources
-    /// that other code of the process created. Omits resources that were released again.
-    #[must_use]
-    pub fn uses(&self) -> Vec<Use> {
-        self.0.uses()
-    }
 }
 
 /// First use of each kind by one image.

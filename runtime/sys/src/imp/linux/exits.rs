@@ -47,7 +47,13 @@ fn listen() {
     });
 }
 
-pub(crate) fn at_exit(handler: extern "C" fn()) -> io::Result<()> {
+/// Registers a handler for process exit through `exit` or the return of `main`. The handler runs on the exiting thread, after the
+/// thread-local destructors of that thread. Handlers run in reverse order of registration.
+///
+/// # Errors
+///
+/// Fails if the platform does not support exit handlers, or rejects the handler.
+pub fn at_exit(handler: extern "C" fn()) -> io::Result<()> {
     if callbacks::atexit(handler) == 0 { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
 }
 

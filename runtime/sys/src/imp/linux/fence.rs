@@ -21,8 +21,9 @@ struct Entry {
     label: [AtomicUsize; LONGEST / 8],
 }
 
+/// Memory that ends at the end of a page. The pages before and after the memory are inaccessible. Any thread may use the memory.
 #[derive(Debug)]
-pub(crate) struct Fence {
+pub struct Fence {
     memory: GuardedPages,
     size: usize,
     entry: Option<&'static Entry>,
@@ -45,14 +46,20 @@ impl Entry {
 }
 
 impl Fence {
-    pub(crate) fn new(size: usize, label: &str) -> io::Result<Self> {
+    /// Allocates `size` zeroed bytes. If an access exceeds these bytes, the crash report of this process contains `label`. Long labels are
+    /// truncated.
+    ///
+    /// # Errors
+    /// The memory cannot be allocated, or the platform has no inaccessible pages.
+    pub fn new(size: usize, label: &str) -> io::Result<Self> {
         let memory = GuardedPages::new(size, FENCE)?;
         let whole = memory.whole();
         let entry = enter(whole.start - FENCE, whole.end, label.as_bytes());
         Ok(Self { memory, size, entry })
     }
 
-    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+    /// Returns the bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
         let pages = self.memory.bytes();
         let before = pages.len() - self.size;
         &mut pages[before..]

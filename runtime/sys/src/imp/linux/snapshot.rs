@@ -9,8 +9,10 @@ use super::c::signals;
 use super::{fds, proc};
 use crate::ledger::uses::{Use, UseKind, Uses};
 
+/// Resources of this process at one moment. With a snapshot, a process that maps an image without hooks, such as a canary process, can
+/// determine the uses of the image by [`Snapshot::uses`].
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     fds: Vec<c_int>,
     threads: Vec<i32>,
     /// Handlers of all signals, in the order of the signal numbers.
@@ -18,15 +20,19 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(crate) fn now() -> Self {
+    /// Lists the descriptors, threads and signal handlers of this process.
+    #[must_use]
+    pub fn now() -> Self {
         let mut fds = fds::open_now();
         // Excludes the descriptor that was open only for this listing.
         fds.retain(|fd| identity(*fd).is_some());
         Self { fds, threads: proc::numbers("task").unwrap_or_default(), handlers: handlers() }
     }
 
-    /// Returns a use for each kind of resource that the process has gained since this snapshot.
-    pub(crate) fn uses(&self) -> Vec<Use> {
+    /// Compares the current resources of this process with the snapshot. Returns a use for each kind of new resource, including resources
+    /// that other code of the process created. Omits resources that were released again.
+    #[must_use]
+    pub fn uses(&self) -> Vec<Use> {
         let uses = Uses::default();
         let new_fds = fds::open_now().into_iter().filter(|fd| !self.fds.contains(fd));
         new_fds.for_each(|fd| fds::note_use(&uses, fd));

@@ -202,7 +202,10 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
     (state == libc::PTHREAD_CREATE_DETACHED, has_stack)
 }
 
-pub(crate) fn thread_stack() -> Option<Range<usize>> {
+/// Returns the address range of the calling thread's own stack (never of a coroutine). Returns `None` if the platform does not report the
+/// range.
+#[must_use]
+pub fn thread_stack() -> Option<Range<usize>> {
     let mut attributes = mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut stack, mut len) = (ptr::null_mut(), 0_usize);
     // SAFETY: the calling thread is alive, and there is memory for its attributes. The attributes are initialized on success, and

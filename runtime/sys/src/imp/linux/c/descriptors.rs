@@ -68,10 +68,12 @@ pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_in
     unsafe { libc::fcntl(fd, command.0, argument) }
 }
 
-/// Starts to write a range of a file to the disk, without waiting for the disk. Ignores an error, because a sync of the file writes the
-/// remaining parts of the range. Without a flag that waits, the kernel also keeps an error of the disk for this sync.
-pub(crate) fn start_writing(file: &File, range: Range<u64>) {
+/// Starts to write a range of a file to the disk, so that a later `File::sync_all` takes less time. Waits for the disk only if the queue of
+/// the disk is full. Has no effect on platforms that do not support this call. This function may be called on any thread.
+pub fn start_writing(file: &File, range: Range<u64>) {
     let (start, len) = (range.start.cast_signed(), (range.end - range.start).cast_signed());
+    // Ignores an error, because a sync of the file writes the remaining parts of the range. Without a flag that waits, the kernel also
+    // keeps an error of the disk for this sync.
     let _started = sync_file_range(file.as_raw_fd(), start, len, libc::SYNC_FILE_RANGE_WRITE);
 }
 

@@ -101,8 +101,10 @@ pub(crate) fn clock() -> Duration {
     time_of(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns the time of [`clock`] at the last tick of the system.
-pub(crate) fn coarse_clock() -> Duration {
+/// Returns the time since a fixed moment before the start of this process. The precision is some milliseconds. A call is five times faster
+/// than reading an exact clock.
+#[must_use]
+pub fn coarse_clock() -> Duration {
     time_of(libc::CLOCK_MONOTONIC_COARSE)
 }
 

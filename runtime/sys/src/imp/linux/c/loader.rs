@@ -151,8 +151,10 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, see: *mu
     c_int::from(see(&Listed { name, base: info.dlpi_addr as usize, headers }))
 }
 
-/// Returns the file of the image that contains an address, as named in the loader's list.
-pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
+/// Returns the file from which the memory at an address was mapped, as listed by the loader. For an address of the program, returns the
+/// name with which the program was started. Returns `None` for addresses outside of all images.
+#[must_use]
+pub fn file_at(address: usize) -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: the loader only compares the address, and fills the record if it finds an image. The name in the record is a C string that
     // exists while the image is mapped.

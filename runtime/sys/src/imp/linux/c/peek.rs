@@ -13,8 +13,10 @@ pub(in crate::imp::linux) const PAGE: usize = 4096;
 
 pub(in crate::imp::linux) const WORD: usize = size_of::<usize>();
 
-/// Copies memory at `address` to `into`. Returns the number of bytes before the first unmapped page.
-pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
+/// Reads memory of this process at `address` into `into`. Returns the number of bytes before the first unmapped page. An invalid address
+/// causes no fault. On platforms without support, returns zero.
+#[must_use]
+pub fn read(address: usize, into: &mut [u8]) -> usize {
     if into.is_empty() {
         return 0;
     }
