@@ -1,7 +1,7 @@
 //! Descriptors for which images have requested signals, and message queues with notifications. The open files of these descriptors and
 //! queues may outlive the image, and may raise signals even after the descriptor is closed.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -47,7 +47,7 @@ pub(super) fn notify_of_message(
     ledger: &Ledger,
     queue: c_int,
     event: Option<Event>,
-    notify: impl FnOnce(*const c_void) -> c_int,
+    notify: impl FnOnce(*const libc::sigevent) -> c_int,
 ) -> c_int {
     let owner = ledger.owner();
     let mut records = lock(&RECORDS);

@@ -6,7 +6,7 @@
 //! read through the kernel, so that a freed block causes an error instead of a fault.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::Mutex;
@@ -125,7 +125,7 @@ pub(super) fn begin_list(
     of_names: bool,
     list: &[usize],
     event: Option<Event>,
-    submit: impl FnOnce(*const c_void) -> c_int,
+    submit: impl FnOnce(*mut libc::sigevent) -> c_int,
 ) -> c_int {
     let owner = ledger.owner();
     let kind = if of_names { Kind::Name } else { Kind::Io };
@@ -142,7 +142,7 @@ pub(super) fn begin_list(
     drop(records);
     // Releases `RECORDS` before the call, because the call may wait for all requests. The control block of a rejected request contains
     // its error.
-    let result = submit(host_event.as_ref().map_or(ptr::null(), ptr::from_ref).cast());
+    let result = submit(host_event.as_ref().map_or(ptr::null(), ptr::from_ref).cast_mut().cast());
     let mut records = lock(&RECORDS);
     blocks.into_iter().for_each(|block| records.mark_submitted(block));
     result

@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::c::callbacks::Event;
-use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete, fail};
+use super::c::kernel::{self, Timer, fail};
 use super::hooks::{hooks, passes_own_memory, share};
 use super::requests::IoBlock;
 use super::{altstack, async_fds, children, handlers, locals, requests, timers};
@@ -28,7 +28,7 @@ hooks! {
 
     /// Hook of `setitimer`.
     fn interval_timer(image, which: c_int, new: *const c_void, old: *mut c_void) -> c_int
-        = c_setitimer(which, new.cast(), old.cast());
+        = libc::setitimer(which, new.cast(), old.cast());
     in sources |ledger, original| {
         // SAFETY: the module promises a timer, or null, which also stops the timer.
         let new = unsafe { new.cast::<libc::itimerval>().as_ref() };
@@ -62,12 +62,12 @@ hooks! {
 
     /// Hook of `timer_create`. `event` is a `struct sigevent` or null, and `timer` points to a `timer_t`.
     fn timer_create(image, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int
-        = c_timer_create(clock, event, timer);
+        = libc::timer_create(clock, event.cast_mut().cast(), timer.cast());
     in sources refuses "timer_create" with fail(libc::EAGAIN, -1); |ledger, _original| {
         // SAFETY: the module promises the clock, the variable for the timer, and an event or null; `timers` changes only the function
         // of the event.
         unsafe {
-            timers::create(ledger, Event::read(event), |host_event| match c_timer_create(clock, host_event, timer) {
+            timers::create(ledger, Event::read(event), |host_event| match libc::timer_create(clock, host_event, timer.cast()) {
                 0 => Ok(Timer::new(timer.cast::<usize>().read())),
                 result => Err(result),
             })
@@ -75,14 +75,14 @@ hooks! {
     }
 
     /// Hook of `timer_delete`.
-    fn timer_delete(image, timer: usize) -> c_int = c_timer_delete(timer);
+    fn timer_delete(image, timer: usize) -> c_int = libc::timer_delete(std::ptr::with_exposed_provenance_mut(timer));
     |_ledger, original| timers::delete(timer, original)
 
     /// Hook of `mq_notify`.
-    fn queue_notify(image, queue: c_int, event: *const c_void) -> c_int = c_mq_notify(queue, event);
+    fn queue_notify(image, queue: c_int, event: *const c_void) -> c_int = libc::mq_notify(queue, event.cast());
     in sources |ledger, _original| {
         // SAFETY: the module promises the queue, and an event or null. Only the function of the event is changed.
-        unsafe { async_fds::notify_of_message(ledger, queue, Event::read(event), |host_event| c_mq_notify(queue, host_event)) }
+        unsafe { async_fds::notify_of_message(ledger, queue, Event::read(event), |host_event| libc::mq_notify(queue, host_event)) }
     }
 
     /// Hook of `aio_read` (0) and `aio_write` (1), and of `aio_fsync` with the argument `what - 2`.
@@ -105,18 +105,18 @@ hooks! {
 
     /// Hook of `lio_listio`.
     fn io_begin_list(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
-        = c_lio_listio(mode, list, count, event);
+        = libc::lio_listio(mode, list.cast(), count, event.cast_mut().cast());
     in requests refuses "lio_listio" with fail(libc::EAGAIN, -1); |ledger, _original| {
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
-            let submit = |host_event| c_lio_listio(mode, list, count, host_event);
+            let submit = |host_event| libc::lio_listio(mode, list.cast(), count, host_event);
             requests::begin_list(ledger, false, &blocks_of(list, count), Event::read(notifying(mode, event)), submit)
         }
     }
 
     /// Hook of `getaddrinfo_a`.
     fn names_begin(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
-        = c_getaddrinfo_a(mode, list, count, event);
+        = c_getaddrinfo_a(mode, list, count, event.cast_mut().cast());
     in requests refuses "getaddrinfo_a" with fail(libc::EAGAIN, libc::EAI_AGAIN); |ledger, _original| {
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
@@ -160,12 +160,6 @@ pub unsafe extern "C" fn jumps(_image: *const c_void, buffer: *const c_void) {
 }
 
 unsafe extern "C" {
-    #[link_name = "timer_create"]
-    fn c_timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int;
-    #[link_name = "mq_notify"]
-    fn c_mq_notify(queue: c_int, event: *const c_void) -> c_int;
-    #[link_name = "lio_listio"]
-    fn c_lio_listio(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int;
     #[link_name = "getaddrinfo_a"]
-    fn c_getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int;
+    fn c_getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *mut libc::sigevent) -> c_int;
 }

@@ -4,7 +4,7 @@
 //! The process has three interval timers. Each interval timer belongs to the last image that has set it. A thread that holds the lock of
 //! the interval timers blocks all signals, because a signal handler may also set these timers.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -49,7 +49,7 @@ pub(super) fn arm<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnc
 pub(super) fn create(
     ledger: &Ledger,
     event: Option<Event>,
-    make: impl FnOnce(*const c_void) -> Result<Timer, c_int>,
+    make: impl FnOnce(*mut libc::sigevent) -> Result<Timer, c_int>,
 ) -> c_int {
     let owner = ledger.owner();
     // Creates the timer with the lock held. A thread that removes the image's timers therefore runs before the creation or finds this
@@ -61,7 +61,7 @@ pub(super) fn create(
     let host = event.map(|event| event.through_host(owner, "a timer", false));
     let notification = host.and_then(|(_, notification)| notification);
     let address = host.as_ref().map_or(ptr::null(), |(event, _)| ptr::from_ref(event));
-    match make(address.cast()) {
+    match make(address.cast_mut().cast()) {
         Ok(timer) => {
             let signal = event.map_or(Some(libc::SIGALRM), |event| event.raises());
             created.push(Created { owner, timer, signal, notification });

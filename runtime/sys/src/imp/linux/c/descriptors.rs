@@ -85,7 +85,7 @@ pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, le
 
 pub(in crate::imp::linux) fn forget_requester(queue: c_int) {
     // SAFETY: without an event, the C library takes a number, and rejects a number that is not a queue.
-    unsafe { c_mq_notify(queue, ptr::null()) };
+    unsafe { libc::mq_notify(queue, ptr::null()) };
 }
 
 // SAFETY: `write` only reads memory of this process, and the kernel checks this memory. `aio_cancel` compares the address of the block with
@@ -94,9 +94,4 @@ unsafe extern "C" {
     safe fn sync_file_range(fd: c_int, start: libc::off64_t, len: libc::off64_t, flags: c_uint) -> c_int;
     safe fn write(fd: c_int, address: *const c_void, len: usize) -> isize;
     safe fn aio_cancel(fd: c_int, block: Option<&mut libc::aiocb>) -> c_int;
-}
-
-unsafe extern "C" {
-    #[link_name = "mq_notify"]
-    fn c_mq_notify(queue: c_int, event: *const c_void) -> c_int;
 }

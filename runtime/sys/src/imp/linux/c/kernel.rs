@@ -48,21 +48,7 @@ pub(in crate::imp::linux) fn interrupted_registers(context: &libc::ucontext_t) -
 
 /// Sends a signal to a thread of this process. Signal zero only checks that the thread exists. Returns `false` if it does not exist.
 pub(in crate::imp::linux) fn signal_thread(tid: i32, signal: c_int) -> bool {
-    NumbersCall::SIGNAL_THREAD.run([std::process::id() as c_long, tid.into(), signal.into()])
-}
-
-/// System call that takes only numbers, and rejects invalid numbers.
-struct NumbersCall(c_long);
-
-impl NumbersCall {
-    const SIGNAL_THREAD: Self = Self(libc::SYS_tgkill);
-    const DELETE_TIMER: Self = Self(libc::SYS_timer_delete);
-
-    /// Runs the call. The kernel ignores numbers beyond the parameters of the call. Returns `false` on error.
-    fn run(self, [first, second, third]: [c_long; 3]) -> bool {
-        // SAFETY: each `NumbersCall` takes only numbers, and the kernel rejects invalid numbers.
-        unsafe { libc::syscall(self.0, first, second, third) == 0 }
-    }
+    tgkill(std::process::id().cast_signed(), tid, signal) == 0
 }
 
 pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
@@ -130,7 +116,8 @@ pub(in crate::imp::linux) fn robust_list(tid: i32) -> Option<(usize, usize)> {
 
 /// Deletes a timer by the kernel's id. Returns `false` if the timer does not exist.
 pub(in crate::imp::linux) fn delete_timer(number: c_int) -> bool {
-    NumbersCall::DELETE_TIMER.run([number.into(), 0, 0])
+    // SAFETY: the call takes only a number, and the kernel rejects an invalid number.
+    unsafe { libc::syscall(libc::SYS_timer_delete, c_long::from(number)) == 0 }
 }
 
 /// Copies memory of this process at `address` to `into`. Returns the number of bytes before the first unmapped page, or the error of the
@@ -166,13 +153,13 @@ impl Timer {
 
     pub(in crate::imp::linux) fn delete(self) {
         // SAFETY: the creator of this value has promised that the timer exists as long as this value.
-        unsafe { c_timer_delete(self.0) };
+        unsafe { libc::timer_delete(ptr::with_exposed_provenance_mut(self.0)) };
     }
 }
 
 pub(in crate::imp::linux) fn stop_timer(which: c_int) {
     // SAFETY: the kernel reads a whole timer, and writes nothing.
-    unsafe { c_setitimer(which, &STOPPED, ptr::null_mut()) };
+    unsafe { libc::setitimer(which, &STOPPED, ptr::null_mut()) };
 }
 
 const STOPPED: libc::itimerval = {
@@ -189,6 +176,7 @@ pub(in crate::imp::linux) fn timer(which: c_int) -> Option<libc::itimerval> {
 unsafe extern "C" {
     #[link_name = "gettid"]
     pub(in crate::imp::linux) safe fn own_tid() -> libc::pid_t;
+    safe fn tgkill(process: libc::pid_t, tid: libc::pid_t, signal: c_int) -> c_int;
     safe fn pthread_self() -> libc::pthread_t;
     safe fn clock_gettime(clock: libc::clockid_t, now: &mut libc::timespec) -> c_int;
     safe fn getrlimit(resource: libc::__rlimit_resource_t, limits: &mut libc::rlimit) -> c_int;
@@ -198,15 +186,4 @@ unsafe extern "C" {
     safe fn getitimer(which: c_int, now: &mut libc::itimerval) -> c_int;
     // Safe, because the call changes only per-thread state such as the working directory, on which memory safety does not depend.
     safe fn unshare(what: c_int) -> c_int;
-}
-
-unsafe extern "C" {
-    #[link_name = "setitimer"]
-    pub(in crate::imp::linux) fn c_setitimer(
-        which: c_int,
-        new: *const libc::itimerval,
-        old: *mut libc::itimerval,
-    ) -> c_int;
-    #[link_name = "timer_delete"]
-    pub(in crate::imp::linux) fn c_timer_delete(timer: usize) -> c_int;
 }

@@ -127,7 +127,7 @@ pub(in crate::imp::linux) fn set_environment(array: &'static mut [*mut c_char]) 
 /// Sets an environment variable. The C library replaces the entry without reading the old value, which may be in freed memory.
 pub(in crate::imp::linux) fn set_variable(name: &CStr, value: &CStr) {
     // SAFETY: the C library reads two C strings, under its own lock.
-    unsafe { setenv(name.as_ptr(), value.as_ptr(), 1) };
+    unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
 }
 
 /// Returns the address of the pointer to the first open stream.
@@ -221,5 +221,4 @@ unsafe extern "C" {
     static _IO_list_all: *const u8;
     pub(in crate::imp::linux) fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char;
     pub(in crate::imp::linux) fn setstate(state: *mut c_char) -> *mut c_char;
-    fn setenv(name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int;
 }

@@ -201,7 +201,7 @@ pub(in crate::imp::linux) fn len_of(function: usize) -> usize {
     // SAFETY: the loader compares the address and fills both variables. The symbol is in the table of the C library, which is never
     // unmapped.
     let symbol = unsafe {
-        if dladdr1(address, info.as_mut_ptr(), &raw mut symbol, SYMBOL) == 0 || symbol.is_null() {
+        if libc::dladdr1(address, info.as_mut_ptr(), &raw mut symbol, SYMBOL) == 0 || symbol.is_null() {
             return 0;
         }
         symbol.cast::<libc::Elf64_Sym>().read()
@@ -226,9 +226,4 @@ pub(in crate::imp::linux) fn share(name: &[u8]) -> Option<Library> {
 // SAFETY: the unwinder only searches its tables for the address.
 unsafe extern "C" {
     safe fn _Unwind_FindEnclosingFunction(address: *mut c_void) -> *mut c_void;
-}
-
-#[cfg(target_arch = "x86_64")]
-unsafe extern "C" {
-    fn dladdr1(address: *const c_void, info: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
 }

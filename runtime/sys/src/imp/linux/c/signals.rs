@@ -96,7 +96,7 @@ pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut li
     // stays zero, such as the alternate stack.
     unsafe {
         record.assume_init_mut().si_signo = signal;
-        getcontext(here.as_mut_ptr());
+        libc::getcontext(here.as_mut_ptr());
     }
     see(record.as_mut_ptr(), here.as_mut_ptr());
 }
@@ -183,8 +183,4 @@ unsafe extern "C" {
     safe fn pthread_sigmask(how: c_int, set: &libc::sigset_t, old: Option<&mut libc::sigset_t>) -> c_int;
     safe fn sigismember(set: &libc::sigset_t, signal: c_int) -> c_int;
     safe fn sigaddset(set: &mut libc::sigset_t, signal: c_int) -> c_int;
-}
-
-unsafe extern "C" {
-    fn getcontext(context: *mut libc::ucontext_t) -> c_int;
 }
