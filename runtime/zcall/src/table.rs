@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
+use alcedo_abi::call::FailureKind;
 use alcedo_abi::zcall::ZCallStatus;
 
 use super::black_code::BlackCode;
@@ -456,26 +457,12 @@ fn agree(name: &ZCallName, signature: &CallSignature, expected: u64) -> Result<(
 /// assert!(status_of(&CallError::other("no route")) == ZCallStatus::DISPATCHER_ERROR);
 /// ```
 pub fn status_of(error: &CallError) -> ZCallStatus {
-    match error {
-        CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,
-        CallError::InScript { error, .. } => status_of(error),
-        CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,
-        CallError::Unavailable { .. } => ZCallStatus::CONTEXT_UNAVAILABLE,
-        CallError::DeadHandle { .. } => ZCallStatus::DISPATCHER_NOT_FOUND,
-        CallError::Returned { .. }
-        | CallError::TooDeep { .. }
-        | CallError::TooLarge { .. }
-        | CallError::ReentrantBorrow { .. }
-        | CallError::Stale { .. }
-        | CallError::WrongThread { .. }
-        | CallError::WrongStack { .. }
-        | CallError::DuringRebuild { .. }
-        | CallError::NotFound { .. }
-        | CallError::NoMaster { .. }
-        | CallError::WrongClass { .. }
-        | CallError::Expired { .. }
-        | CallError::Borrowed { .. }
-        | CallError::Other { .. } => ZCallStatus::DISPATCHER_ERROR,
+    match error.kind() {
+        FailureKind::PANIC => ZCallStatus::EXTERNAL_ERROR,
+        FailureKind::BUFFER | FailureKind::SIGNATURE => ZCallStatus::BUFFER_ERROR,
+        FailureKind::UNAVAILABLE => ZCallStatus::CONTEXT_UNAVAILABLE,
+        FailureKind::DEAD_HANDLE => ZCallStatus::DISPATCHER_NOT_FOUND,
+        _ => ZCallStatus::DISPATCHER_ERROR,
     }
 }
 
