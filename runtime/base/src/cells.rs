@@ -253,54 +253,34 @@ impl<T> DerefMut for BorrowedMut<'_, T> {
     }
 }
 
-#[cfg(debug_assertions)]
-use counting::Open;
-#[cfg(debug_assertions)]
-pub use counting::open_borrows;
-
-#[cfg(debug_assertions)]
-mod counting {
-    use std::cell::Cell;
-
-    thread_local! {
-        static OPEN: Cell<u32> = const { Cell::new(0) };
-    }
-
-    /// Returns the number of open borrows of stores on this thread.
-    #[inline]
-    pub fn open_borrows() -> u32 {
-        OPEN.get()
-    }
-
-    pub(super) struct Open;
-
-    impl Open {
-        pub(super) fn begin() -> Self {
-            OPEN.set(OPEN.get() + 1);
-            Self
-        }
-    }
-
-    impl Drop for Open {
-        fn drop(&mut self) {
-            OPEN.set(OPEN.get() - 1);
-        }
-    }
+thread_local! {
+    static OPEN: Cell<u32> = const { Cell::new(0) };
 }
 
-#[cfg(not(debug_assertions))]
+/// Returns the number of open borrows of stores on this thread. Returns 0 in release builds, which do not count borrows.
+#[inline]
+pub fn open_borrows() -> u32 {
+    if cfg!(debug_assertions) { OPEN.get() } else { 0 }
+}
+
+/// Entry of an open borrow in the count of this thread.
 struct Open;
 
-#[cfg(not(debug_assertions))]
 impl Open {
     #[inline]
     fn begin() -> Self {
+        if cfg!(debug_assertions) {
+            OPEN.set(OPEN.get() + 1);
+        }
         Self
     }
 }
 
-/// Returns 0, because release builds do not count borrows.
-#[cfg(not(debug_assertions))]
-pub fn open_borrows() -> u32 {
-    0
+impl Drop for Open {
+    #[inline]
+    fn drop(&mut self) {
+        if cfg!(debug_assertions) {
+            OPEN.set(OPEN.get() - 1);
+        }
+    }
 }

@@ -5,6 +5,8 @@ use std::cell::Cell;
 pub use alcedo_abi::handles::{ClassId, PartPtr};
 pub use alcedo_abi::handles::{Name, ObjectHandle, ZCallHandle};
 
+use crate::cells::Restore;
+
 /// Generation number of the Master load context. Generation zero denotes the host, which is never unloaded.
 ///
 /// # Examples
@@ -50,14 +52,10 @@ pub fn last_serial() -> u32 {
 /// assert_eq!(last_serial(), u32::MAX);
 /// ```
 pub fn with_last_serial<R>(last: u32, make: impl FnOnce() -> R) -> R {
-    struct Before(u32);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            LAST_SERIAL.set(self.0);
-        }
-    }
-    let _before = Before(LAST_SERIAL.replace(last.max(1)));
-    make()
+    LAST_SERIAL.with(|serial| {
+        let _before = Restore::in_cell(serial, last.max(1));
+        make()
+    })
 }
 
 /// Id of a loaded module. Every load receives a new id. The runtime never reuses an id.
