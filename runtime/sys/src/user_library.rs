@@ -93,7 +93,11 @@ pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibr
         return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
     }
     crash::stage(copies.path());
-    let (path, digest) = copied(&source, file, &found, &copies, name)?;
+    let (bytes, digest) = content_of(&source, file, &found)?;
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let path = copies.path().join(format!("{name}-{number}{}", std::env::consts::DLL_SUFFIX));
+    let written = create_private(&path).and_then(|mut file| file.write_all(&bytes));
+    written.map_err(not_copied(&source, copies.path()))?;
     Ok(LibraryCopy { source, path, digest, folder: copies })
 }
 
@@ -146,21 +150,6 @@ fn open_in(directory: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metad
         Ok((there, _)) if FileId::of(&there) != FileId::of(&found) => Ok(None),
         Ok((_, target)) => Ok(Some((target, open, found))),
     }
-}
-
-fn copied(
-    source: &Path,
-    file: File,
-    found: &Metadata,
-    copies: &PrivateFolder,
-    name: &str,
-) -> Result<(PathBuf, Digest), UserLibraryError> {
-    let (bytes, digest) = content_of(source, file, found)?;
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let copy = copies.path().join(format!("{name}-{number}{}", std::env::consts::DLL_SUFFIX));
-    let written = create_private(&copy).and_then(|mut file| file.write_all(&bytes));
-    written.map_err(not_copied(source, copies.path()))?;
-    Ok((copy, digest))
 }
 
 /// Reads a library completely. Fails if the library is being written.
