@@ -2,7 +2,9 @@
 //! Functions whose parameters and results are numbers can also be called with static Rust types.
 #![expect(unsafe_code, reason = "calls C functions")]
 
+use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::mem::transmute;
 
 use libffi::middle::{Arg, Cif, CodePtr, Ret, Type};
 
@@ -131,41 +133,32 @@ impl Stub {
                 integers += 1;
             }
         }
-        let code: *const std::ffi::c_void = self.code.as_ptr();
-        macro_rules! trampoline {
-            ($result:ty) => {
-                match floats {
-                    // SAFETY: our caller vouches for this function of integer parameters, which ignores registers without a parameter.
-                    0 => unsafe {
-                        type Function<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> R;
-                        let code = std::mem::transmute::<*const std::ffi::c_void, Function<$result>>(code);
-                        code(i[0], i[1], i[2], i[3], i[4], i[5])
-                    },
-                    // SAFETY: our caller vouches for the function, which ignores registers without a parameter.
-                    _ => unsafe {
-                        type Function<R> = unsafe extern "C" fn(
-                            u64,
-                            u64,
-                            u64,
-                            u64,
-                            u64,
-                            u64,
-                            f64,
-                            f64,
-                            f64,
-                            f64,
-                            f64,
-                            f64,
-                            f64,
-                            f64,
-                        ) -> R;
-                        let code = std::mem::transmute::<*const std::ffi::c_void, Function<$result>>(code);
-                        code(i[0], i[1], i[2], i[3], i[4], i[5], f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7])
-                    },
-                }
-            };
+        let code: *const c_void = self.code.as_ptr();
+        // SAFETY: our caller vouches for the function, and float registers are filled if a parameter is a float.
+        unsafe {
+            match self.result {
+                Some(result) if result.is_float() => trampoline::<f64>(code, i, f, floats > 0).to_bits(),
+                _ => trampoline::<u64>(code, i, f, floats > 0),
+            }
         }
-        if self.result.is_some_and(Number::is_float) { trampoline!(f64).to_bits() } else { trampoline!(u64) }
+    }
+}
+
+/// Calls a function with these integer registers, and also with the float registers if `has_floats` is set.
+///
+/// # Safety
+/// The function accepts the values of its registers, and returns an `R`, or nothing if `R` is an integer.
+#[inline(always)]
+unsafe fn trampoline<R>(code: *const c_void, i: [u64; INTEGERS], f: [f64; FLOATS], has_floats: bool) -> R {
+    type Plain<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> R;
+    type All<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, f64, f64, f64, f64, f64, f64, f64, f64) -> R;
+    // SAFETY: our caller vouches for the function, which ignores registers without a parameter.
+    unsafe {
+        if !has_floats {
+            return transmute::<*const c_void, Plain<R>>(code)(i[0], i[1], i[2], i[3], i[4], i[5]);
+        }
+        let code = transmute::<*const c_void, All<R>>(code);
+        code(i[0], i[1], i[2], i[3], i[4], i[5], f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7])
     }
 }
 
@@ -246,7 +239,7 @@ macro_rules! tuples {
                 let ($($name,)*) = self;
                 // SAFETY: our caller promises a function of this type at the address.
                 unsafe {
-                    let function = std::mem::transmute::<*const (), unsafe extern "C" fn($($ty),*) -> R>(code);
+                    let function = transmute::<*const (), unsafe extern "C" fn($($ty),*) -> R>(code);
                     function($($name),*)
                 }
             }
