@@ -61,12 +61,12 @@ pub(crate) fn malformed(what: impl Into<String>) -> FormatError {
     FormatError::Malformed { what: what.into() }
 }
 
-pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), FormatError> {
+pub(crate) fn ensure<S: Into<String>>(holds: bool, what: impl FnOnce() -> S) -> Result<(), FormatError> {
     if holds { Ok(()) } else { Err(malformed(what())) }
 }
 
-pub(crate) fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), FormatError> {
-    if holds { Ok(()) } else { Err(FormatError::Foreign { found: found() }) }
+pub(crate) fn ensure_host<S: Into<String>>(holds: bool, found: impl FnOnce() -> S) -> Result<(), FormatError> {
+    if holds { Ok(()) } else { Err(FormatError::Foreign { found: found().into() }) }
 }
 
 /// Checks that a file of `len` bytes contains the part `what`, which ends at `need`.

@@ -69,7 +69,7 @@ struct Pe<'a> {
 
 /// Checks the DOS header of a possible library for this host. `head` contains the first bytes of a file of `len` bytes.
 pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), FormatError> {
-    ensure_host(head.starts_with(&b"MZ"[..head.len().min(2)]), || family(head).to_owned())?;
+    ensure_host(head.starts_with(&b"MZ"[..head.len().min(2)]), || family(head))?;
     let what = "the PE header";
     let Ok((dos, _)) = from_bytes::<ImageDosHeader>(head) else {
         return Err(FormatError::Truncated { what: what.to_owned(), need: HEAD as u64 });
@@ -112,7 +112,7 @@ fn read(bytes: &[u8]) -> Result<Pe<'_>, FormatError> {
     let start = from_bytes::<ImageDosHeader>(bytes).map_or(0, |(dos, _)| dos.nt_headers_offset() as usize);
     let rest = bytes.get(start..).unwrap_or_default();
     let (nt, _) = from_bytes::<ImageNtHeaders64>(rest).map_err(|()| malformed("the PE header cannot be read"))?;
-    ensure_host(nt.signature.get(LE) == IMAGE_NT_SIGNATURE, || "a DOS program".to_owned())?;
+    ensure_host(nt.signature.get(LE) == IMAGE_NT_SIGNATURE, || "a DOS program")?;
     let header = &nt.file_header;
     let (machine, flags) = (header.machine.get(LE), header.characteristics.get(LE));
     let is_ours = machine == HOST && HOST != IMAGE_FILE_MACHINE_UNKNOWN;
@@ -121,7 +121,7 @@ fn read(bytes: &[u8]) -> Result<Pe<'_>, FormatError> {
         return Err(FormatError::WrongKind { found: "a program".to_owned() });
     }
     let relocates = !flags.contains(IMAGE_FILE_RELOCS_STRIPPED);
-    ensure(relocates, || "it has no relocations, so a second copy could not be mapped".to_owned())?;
+    ensure(relocates, || "it has no relocations, so a second copy could not be mapped")?;
     let count = usize::from(header.number_of_sections.get(LE));
     ensure(0 < count && count <= MOST_SECTIONS, || format!("it has {count} sections"))?;
     let table = start + offset_of!(ImageNtHeaders64, optional_header);
@@ -135,7 +135,7 @@ fn read(bytes: &[u8]) -> Result<Pe<'_>, FormatError> {
     let pe = Pe { bytes, file, sections };
     let entry = nt.optional_header.address_of_entry_point.get(LE);
     ensure(entry == 0 || pe.is_code(entry), || format!("entry point {entry:#x} is outside the code"))?;
-    ensure(pe.directory(IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR).is_none(), || "it is a .NET assembly".to_owned())?;
+    ensure(pe.directory(IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR).is_none(), || "it is a .NET assembly")?;
     check_sum(bytes, start, nt.optional_header.check_sum.get(LE))?;
     Ok(pe)
 }
@@ -172,7 +172,7 @@ fn check_end(bytes: &[u8], file: &PeFile64<'_>) -> Result<(), FormatError> {
         ensure_whole(bytes.len() as u64, "the certificates", end)?;
     }
     let padding = u64::from(file.nt_headers().optional_header.file_alignment.get(LE));
-    ensure(bytes.len() as u64 - end < padding, || "the file does not end with its last part".to_owned())
+    ensure(bytes.len() as u64 - end < padding, || "the file does not end with its last part")
 }
 
 /// Returns the end of the symbols and of their names in the file. Returns 0 without symbols.
@@ -236,7 +236,7 @@ fn check_sum(bytes: &[u8], start: usize, expected: u32) -> Result<(), FormatErro
         sum = (sum & 0xffff) + (sum >> 16);
     }
     let is_equal = sum + bytes.len() as u64 == u64::from(expected);
-    ensure(is_equal, || "its checksum does not match its content".to_owned())
+    ensure(is_equal, || "its checksum does not match its content")
 }
 
 impl<'a> Pe<'a> {

@@ -79,7 +79,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         // Checks only the tags of the entries after the end, because some tools remove an entry by clearing its tag without clearing its
         // value.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
-        ensure(clean, || "the dynamic table continues after its end".to_owned())?;
+        ensure(clean, || "the dynamic table continues after its end")?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
         for entry in &entries[..end] {
             let (tag, value) = (entry.d_tag.get(LE), entry.d_val.get(LE));
@@ -159,12 +159,12 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let elf = self.elf;
         let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("the dynamic symbols are missing"))?;
         let each = size_of::<Sym64<LE>>() as u64;
-        ensure(self.get(DT_SYMENT) == Some(each), || "dynamic symbols have a wrong size".to_owned())?;
+        ensure(self.get(DT_SYMENT) == Some(each), || "dynamic symbols have a wrong size")?;
         let names = &elf.sections[section.link];
         let agree = self.get(DT_STRTAB) == Some(names.addr) && self.get(DT_STRSZ) == Some(names.size);
-        ensure(agree && names.kind == SHT_STRTAB, || "dynamic symbols and their names do not agree".to_owned())?;
+        ensure(agree && names.kind == SHT_STRTAB, || "dynamic symbols and their names do not agree")?;
         let strings = elf.mapped(names.addr, names.size).ok_or_else(|| malformed("symbol names are not mapped"))?;
-        ensure(strings.first() == Some(&0) && strings.last() == Some(&0), || "symbol names have no end".to_owned())?;
+        ensure(strings.first() == Some(&0) && strings.last() == Some(&0), || "symbol names have no end")?;
         let raw = elf.mapped(section.addr, section.size).ok_or_else(|| malformed("symbols are not mapped"))?;
         let locals = elf.segment_of_kind(PT_TLS).map(|segment| segment.memsz);
         Ok((Symbols::read(elf, raw, strings, locals)?, strings))
@@ -196,7 +196,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     fn check_hashes(&self, symbols: usize) -> Result<(), FormatError> {
         let old = self.table(DT_HASH, SHT_HASH)?;
         let new = self.table(DT_GNU_HASH, SHT_GNU_HASH)?;
-        ensure(old.is_some() || new.is_some(), || "the symbol hash table is missing".to_owned())?;
+        ensure(old.is_some() || new.is_some(), || "the symbol hash table is missing")?;
         old.map_or(Ok(()), |raw| hashes::check_sysv(raw, symbols))?;
         new.map_or(Ok(()), |raw| hashes::check_gnu(raw, symbols))
     }
@@ -218,7 +218,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let verdef = counted(DT_VERDEF, DT_VERDEFNUM, SHT_GNU_VERDEF)?;
         let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM)?;
         let is_versioned = verneed.is_some() || verdef.is_some();
-        ensure(numbers.is_some() || !is_versioned, || "there are versions, but no symbol has one".to_owned())?;
+        ensure(numbers.is_some() || !is_versioned, || "there are versions, but no symbol has one")?;
         let needed: BTreeSet<&str> = needed.iter().copied().collect();
         let needed = verneed.map(|(raw, count)| versions::check_needed(raw, strings, count, &needed)).transpose()?;
         let needed = needed.unwrap_or_default();
@@ -257,13 +257,12 @@ impl<'e, 'a> Dynamic<'e, 'a> {
 
     fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, FormatError> {
         let each = size_of::<Rela64<LE>>() as u64;
-        ensure(self.get(DT_RELAENT).is_none_or(|size| size == each), || "relocations have a wrong size".to_owned())?;
-        ensure(self.get(DT_PLTREL).is_none_or(|kind| kind == DT_RELA.0 as u64), || {
-            "calls are bound in an unknown way".to_owned()
-        })?;
-        ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || {
-            "packed relocations have a wrong size".to_owned()
-        })?;
+        ensure(self.get(DT_RELAENT).is_none_or(|size| size == each), || "relocations have a wrong size")?;
+        ensure(
+            self.get(DT_PLTREL).is_none_or(|kind| kind == DT_RELA.0 as u64),
+            || "calls are bound in an unknown way",
+        )?;
+        ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || "packed relocations have a wrong size")?;
         let has_data = self.all_or_none(&[DT_RELA, DT_RELASZ, DT_RELAENT])?;
         let has_calls = self.all_or_none(&[DT_JMPREL, DT_PLTRELSZ, DT_PLTREL])?;
         self.all_or_none(&[DT_RELR, DT_RELRSZ, DT_RELRENT])?;
@@ -276,14 +275,12 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         // The loader writes to the start of the table of `DT_PLTGOT`, so this table must begin at the start of a section.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
         let is_valid = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
-        ensure(is_valid, || "the call table is not where its section is".to_owned())?;
+        ensure(is_valid, || "the call table is not where its section is")?;
 
         let has_locals = self.elf.segment_of_kind(PT_TLS).is_some();
         let mut walk = Walk::new(self.elf, symbols, has_locals);
         let packed = self.table(DT_RELR, SHT_RELR)?.unwrap_or_default();
-        ensure(packed.len() as u64 == self.get(DT_RELRSZ).unwrap_or(0), || {
-            "packed relocations have a wrong size".to_owned()
-        })?;
+        ensure(packed.len() as u64 == self.get(DT_RELRSZ).unwrap_or(0), || "packed relocations have a wrong size")?;
         walk.packed(self.elf, packed)?;
         let relative = self.get(DT_RELACOUNT).unwrap_or(0);
         for (range, what, relative) in [(data, "the relocations", relative), (calls, "the relocations of calls", 0)] {

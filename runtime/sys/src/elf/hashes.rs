@@ -16,7 +16,7 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), FormatError> {
     let short = || malformed("the symbol hash table is too short for the symbols");
     let header = words.get(..4).ok_or_else(short)?;
     let [buckets, first, bloom, shift] = [0, 1, 2, 3].map(|at: usize| header[at].get(LE) as usize);
-    ensure(buckets > 0 && bloom.is_power_of_two() && shift < 64, || "the symbol hash table is malformed".to_owned())?;
+    ensure(buckets > 0 && bloom.is_power_of_two() && shift < 64, || "the symbol hash table is malformed")?;
     let rest = bloom.checked_mul(2).and_then(|bloom| words.get(4..)?.get(bloom..)).ok_or_else(short)?;
     let (buckets, chains) = rest.split_at_checked(buckets).ok_or_else(short)?;
     for (index, bucket) in buckets.iter().enumerate() {
@@ -34,7 +34,7 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), FormatError> {
         length = if link.get(LE) & 1 == 1 { 0 } else { length + 1 };
         ensure(length < LONGEST_CHAIN, || format!("a chain of the symbol hash table is too long at {index}"))?;
     }
-    ensure(length == 0, || "the last chain of the symbol hash table has no end".to_owned())
+    ensure(length == 0, || "the last chain of the symbol hash table has no end")
 }
 
 /// Checks that every lookup in a `DT_HASH` table terminates within the symbols.

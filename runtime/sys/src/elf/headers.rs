@@ -34,7 +34,7 @@ pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), FormatError> {
     let ends = tables.map(|(what, at, count, each)| (what, at.saturating_add(u64::from(count) * each as u64)));
     ends.into_iter().try_for_each(|(what, need)| ensure_whole(len, what, need))?;
     let end = ends.map(|(_, end)| end).into_iter().max().unwrap_or_default();
-    ensure(len - end <= LONGEST_END, || "the file does not end with the section headers".to_owned())
+    ensure(len - end <= LONGEST_END, || "the file does not end with the section headers")
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, FormatError> {
@@ -54,9 +54,7 @@ pub(crate) fn section_names(bytes: &[u8]) -> Vec<String> {
 }
 
 fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, FormatError> {
-    if !bytes.starts_with(&object::elf::ELFMAG[..bytes.len().min(4)]) {
-        return Err(FormatError::Foreign { found: family(bytes).to_owned() });
-    }
+    ensure_host(bytes.starts_with(&object::elf::ELFMAG[..bytes.len().min(4)]), || family(bytes))?;
     let Ok((header, _)) = from_bytes::<FileHeader64<LE>>(bytes) else {
         return Err(FormatError::Truncated {
             what: "the ELF header".to_owned(),
@@ -75,23 +73,22 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, FormatError> {
     if kind != ET_DYN {
         return Err(FormatError::WrongKind { found: program::named(kind) });
     }
-    ensure(ident.version.0 == 1 && header.e_version.get(LE) == 1, || "the ELF version is not 1".to_owned())?;
-    ensure(ident.abi_version == 0 && ident.padding == [0; 7], || "the ELF identification is not clean".to_owned())?;
+    ensure(ident.version.0 == 1 && header.e_version.get(LE) == 1, || "the ELF version is not 1")?;
+    ensure(ident.abi_version == 0 && ident.padding == [0; 7], || "the ELF identification is not clean")?;
     // Only RISC-V and older machines define flags.
-    ensure(HOST == EM_RISCV || header.e_flags.get(LE).0 == 0, || "the ELF header has unknown flags".to_owned())?;
-    ensure(usize::from(header.e_ehsize.get(LE)) == size_of::<FileHeader64<LE>>(), || {
-        "the ELF header states a wrong size of itself".to_owned()
-    })?;
+    ensure(HOST == EM_RISCV || header.e_flags.get(LE).0 == 0, || "the ELF header has unknown flags")?;
+    ensure(
+        usize::from(header.e_ehsize.get(LE)) == size_of::<FileHeader64<LE>>(),
+        || "the ELF header states a wrong size of itself",
+    )?;
     Ok(header)
 }
 
 fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, FormatError> {
     let (at, count) = (header.e_phoff.get(LE), u64::from(header.e_phnum.get(LE)));
     let each = size_of::<ProgramHeader64<LE>>() as u64;
-    ensure(u64::from(header.e_phentsize.get(LE)) == each, || "program headers have a wrong size".to_owned())?;
-    ensure(at == size_of::<FileHeader64<LE>>() as u64 && count > 0, || {
-        "program headers do not follow the ELF header".to_owned()
-    })?;
+    ensure(u64::from(header.e_phentsize.get(LE)) == each, || "program headers have a wrong size")?;
+    ensure(at == size_of::<FileHeader64<LE>>() as u64 && count > 0, || "program headers do not follow the ELF header")?;
     ensure(count <= MOST_SEGMENTS as u64, || format!("there are {count} program headers, more than a linker writes"))?;
     let table: &[ProgramHeader64<LE>] = table(bytes, "the program headers", at, count * each)?;
     let segments = table.iter().map(|raw| Segment {
@@ -110,11 +107,11 @@ fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, For
 fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Section<'a>>, FormatError> {
     let (at, count) = (header.e_shoff.get(LE), u64::from(header.e_shnum.get(LE)));
     let each = size_of::<SectionHeader64<LE>>() as u64;
-    ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
-    ensure(at != 0 && count > 0, || "the section headers are missing".to_owned())?;
+    ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size")?;
+    ensure(at != 0 && count > 0, || "the section headers are missing")?;
     let table: &[SectionHeader64<LE>] = table(bytes, "the section headers", at, count * each)?;
     // Linkers write the section headers last. Further bytes would belong to an older, longer file that was not completely overwritten.
-    ensure(at + count * each == bytes.len() as u64, || "the file does not end with the section headers".to_owned())?;
+    ensure(at + count * each == bytes.len() as u64, || "the file does not end with the section headers")?;
     let names = usize::from(header.e_shstrndx.get(LE).0);
     let names = table.get(names).filter(|raw| raw.sh_type.get(LE) == SHT_STRTAB);
     let names = names.ok_or_else(|| malformed("the section names are missing"))?;
@@ -137,7 +134,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
         check_section(&section, at, table.len())?;
         sections.push(section);
     }
-    ensure(sections[0].kind == SHT_NULL && sections[0].size == 0, || "section 0 is not empty".to_owned())?;
+    ensure(sections[0].kind == SHT_NULL && sections[0].size == 0, || "section 0 is not empty")?;
     let names = &sections[usize::from(header.e_shstrndx.get(LE).0)];
     ensure(names.name == ".shstrtab", || format!("section names are taken from {}", names.name))?;
     Ok(sections)
@@ -164,7 +161,7 @@ fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), FormatError> {
     let first = with_bytes.map(|section| section.offset).min().unwrap_or(start);
     let gap = first.checked_sub(start).and_then(|size| slice(elf.bytes, start, size));
     let gap = gap.ok_or_else(|| malformed("a section overlaps the program headers"))?;
-    ensure(gap.iter().all(|byte| *byte == 0), || "there are uncounted program headers".to_owned())
+    ensure(gap.iter().all(|byte| *byte == 0), || "there are uncounted program headers")
 }
 
 fn check_section_order(elf: &Elf<'_>) -> Result<(), FormatError> {

@@ -34,15 +34,13 @@ fn check_loads(elf: &Elf<'_>) -> Result<(), FormatError> {
         return Err(malformed("no segment is to be loaded"));
     };
     let headers = size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>();
-    ensure(first.offset == 0 && first.filesz >= headers as u64, || {
-        "the first segment does not hold the headers".to_owned()
-    })?;
+    ensure(first.offset == 0 && first.filesz >= headers as u64, || "the first segment does not hold the headers")?;
     for pair in loads.windows(2) {
         // Two segments must not share a page. A shared page would have the bytes and the permissions of only one segment.
         ensure(pair[0].pages().end <= pair[1].pages().start, || format!("segments overlap at {:#x}", pair[1].addr))?;
     }
     // The segments are sorted by address, so the last segment does not end before the start of the first segment.
-    ensure(last.end().saturating_sub(first.addr) <= MOST_MEMORY, || "the segments need too much memory".to_owned())?;
+    ensure(last.end().saturating_sub(first.addr) <= MOST_MEMORY, || "the segments need too much memory")?;
     loads.into_iter().try_for_each(|load| check_load(elf, load))
 }
 
@@ -196,12 +194,10 @@ fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
 fn check_counterparts(elf: &Elf<'_>) -> Result<(), FormatError> {
     let has = |kind: ProgramType| elf.segments.iter().any(|segment| segment.kind == kind);
     let locals = elf.sections.iter().any(|section| section.is_loaded() && section.has(SHF_TLS.0));
-    ensure(has(PT_GNU_STACK), || "the segment that makes the stack non-executable is missing".to_owned())?;
-    ensure(has(PT_DYNAMIC), || "the dynamic table is missing".to_owned())?;
-    ensure(has(PT_TLS) == locals, || "thread-locals are not announced".to_owned())?;
-    ensure(has(PT_GNU_EH_FRAME) == elf.section_named(".eh_frame_hdr").is_some(), || {
-        "unwind tables are not announced".to_owned()
-    })
+    ensure(has(PT_GNU_STACK), || "the segment that makes the stack non-executable is missing")?;
+    ensure(has(PT_DYNAMIC), || "the dynamic table is missing")?;
+    ensure(has(PT_TLS) == locals, || "thread-locals are not announced")?;
+    ensure(has(PT_GNU_EH_FRAME) == elf.section_named(".eh_frame_hdr").is_some(), || "unwind tables are not announced")
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl<'a> Symbols<'a> {
         let entries: &[Sym64<LE>] = records(raw, "the dynamic symbols")?;
         let first = entries.first().ok_or_else(|| malformed("the dynamic symbols are missing"))?;
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
-        ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
+        ensure(is_null, || "dynamic symbol 0 is not empty")?;
         let (mut imports, mut import_indices, ground) = (Vec::new(), Vec::new(), Code::of(elf));
         // Limits the total length of the names, because names may share bytes of the string table.
         let mut room = strings.len().saturating_mul(4);

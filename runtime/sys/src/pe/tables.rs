@@ -46,7 +46,7 @@ pub(super) fn imports(pe: &Pe<'_>) -> Result<Imports, FormatError> {
         let library = text(table.name(descriptor.name.get(LE)).map_err(damaged)?, "the name of a library")?;
         needed.push(library.to_owned());
         let is_bounded = |imports: &[String]| imports.len() + needed.len() <= MOST_IMPORTS;
-        ensure(is_bounded(&names), || "it has too many imports".to_owned())?;
+        ensure(is_bounded(&names), || "it has too many imports")?;
         let (list, written) = (descriptor.original_first_thunk.get(LE), descriptor.first_thunk.get(LE));
         let mut thunks = table.thunks(if list == 0 { written } else { list }).map_err(damaged)?;
         let mut room = 0;
@@ -57,7 +57,7 @@ pub(super) fn imports(pe: &Pe<'_>) -> Result<Imports, FormatError> {
             });
             libraries.push(Some(library.to_owned()));
             room += WORD;
-            ensure(is_bounded(&names), || "it has too many imports".to_owned())?;
+            ensure(is_bounded(&names), || "it has too many imports")?;
         }
         ensure(pe.holds(written, room), || format!("the addresses of {library} are stored outside the image"))?;
     }
@@ -93,9 +93,9 @@ pub(super) fn check_thread_locals(pe: &Pe<'_>) -> Result<(), FormatError> {
     };
     let (start, end) = (directory.start_address_of_raw_data.get(LE), directory.end_address_of_raw_data.get(LE));
     let size = end.checked_sub(start).ok_or_else(bad)?;
-    ensure(size == 0 || holds(start, size), || "the thread-locals are outside the image".to_owned())?;
+    ensure(size == 0 || holds(start, size), || "the thread-locals are outside the image")?;
     let is_valid = holds(directory.address_of_index.get(LE), 4);
-    ensure(is_valid, || "the index of the thread-locals is outside the image".to_owned())?;
+    ensure(is_valid, || "the index of the thread-locals is outside the image")?;
     let callbacks = directory.address_of_call_backs.get(LE);
     if callbacks == 0 {
         return Ok(());
@@ -104,9 +104,9 @@ pub(super) fn check_thread_locals(pe: &Pe<'_>) -> Result<(), FormatError> {
     let (words, _) = bytes.as_chunks::<{ WORD as usize }>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));
     let called: Vec<_> = words.take(MOST_CALLBACKS).take_while(|word| *word != 0).collect();
-    ensure(called.len() < MOST_CALLBACKS, || "the list of callbacks has no end".to_owned())?;
+    ensure(called.len() < MOST_CALLBACKS, || "the list of callbacks has no end")?;
     let is_valid = called.into_iter().all(|addr| pe.relative(addr).is_some_and(|addr| pe.is_code(addr)));
-    ensure(is_valid, || "a callback is outside the code".to_owned())
+    ensure(is_valid, || "a callback is outside the code")
 }
 
 /// Checks the sorted table of functions that unwinding uses. Only the format of x86-64 is checked.
