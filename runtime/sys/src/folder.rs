@@ -161,11 +161,8 @@ mod imp {
                 }
                 _ => continue,
             };
-            let message = format!(
-                "{} {reason}, so others could replace what is mapped from there: point TMPDIR to a folder of your own",
-                dir.display()
-            );
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+            let effect = "so others could replace what is mapped from there: point TMPDIR to a folder of your own";
+            return Err(denied(dir, &format!("{reason}, {effect}")));
         }
         Ok(())
     }
@@ -195,19 +192,11 @@ mod imp {
 
     fn check(path: &Path) -> io::Result<()> {
         let found = open_dir(path)?.metadata()?;
-        match is_private(&found) {
-            true => Ok(()),
-            false => Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                format!(
-                    "{} was just created and is not private to this user (owner {}, mode {:04o}): point TMPDIR to a file system \
-                     that keeps owners and modes",
-                    path.display(),
-                    found.uid(),
-                    found.mode() & 0o7777
-                ),
-            )),
+        if is_private(&found) {
+            return Ok(());
         }
+        let (access, help) = (access(&found), "point TMPDIR to a file system that keeps owners and modes");
+        Err(denied(path, &format!("was just created and is not private to this user ({access}): {help}")))
     }
 
     fn is_private(found: &fs::Metadata) -> bool {
@@ -228,18 +217,19 @@ mod imp {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = OpenOptions::new().read(true).write(write).custom_flags(flags.bits().cast_signed()).open(path)?;
         let found = file.metadata()?;
-        match found.is_file() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0 {
-            true => Ok(file),
-            false => Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                format!(
-                    "{} is not a file that only this user may write (owner {}, mode {:04o})",
-                    path.display(),
-                    found.uid(),
-                    found.mode() & 0o7777
-                ),
-            )),
+        let is_ours = found.is_file() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0;
+        if is_ours {
+            return Ok(file);
         }
+        Err(denied(path, &format!("is not a file that only this user may write ({})", access(&found))))
+    }
+
+    fn access(found: &fs::Metadata) -> String {
+        format!("owner {}, mode {:04o}", found.uid(), found.mode() & 0o7777)
+    }
+
+    fn denied(path: &Path, reason: &str) -> io::Error {
+        io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {reason}", path.display()))
     }
 
     fn open_dir(path: &Path) -> io::Result<File> {
