@@ -216,7 +216,7 @@ impl<N: CNumber> CResult for N {
 
     #[inline]
     fn of_word(word: u64) -> Self {
-        <N as CNumber>::of_word(word)
+        N::from_bits(word)
     }
 }
 
@@ -247,7 +247,7 @@ macro_rules! tuples {
             #[inline]
             fn with_words<T>(self, then: impl FnOnce(&[u64]) -> T) -> T {
                 let ($($name,)*) = self;
-                then(&[$($name.word()),*])
+                then(&[$($name.into_bits()),*])
             }
         }
     )*};

@@ -1,31 +1,26 @@
-//! Number types that exist in C and in Rust. One table declares each type together with its conversions to machine words, values and
-//! arguments.
+//! Number types that exist in C and in Rust. One table declares each type together with its conversions to values and arguments. Machine
+//! words contain the bits of [`SlotValue`]: signed numbers are sign-extended, and floats keep their bits.
 
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::zcall::SlotValue;
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::thunk::Frame;
 use alcedo_reflect::value::Value;
 use libffi::middle::Type;
 
 /// Number type that exists in C and in Rust.
-pub trait CNumber: Copy + sealed::Sealed + 'static {
+pub trait CNumber: SlotValue + sealed::Sealed + 'static {
     /// The C type.
     const NUMBER: Number;
-
-    /// Widens the number to eight bytes. Signed numbers are sign-extended. Floats keep their bits.
-    fn word(self) -> u64;
-
-    /// Narrows a machine word to the number. Ignores the bits above the size of the number.
-    fn of_word(word: u64) -> Self;
 }
 
 pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// Declares number types. Each line contains the Rust type, its name in [`Number`], and the conversions to and from a machine word.
+/// Declares number types. Each line contains the Rust type and its name in [`Number`].
 macro_rules! numbers {
-    ($($ty:ident $name:ident: $value:ident => $to_word:expr, $word:ident => $of_word:expr;)*) => {
+    ($($ty:ident $name:ident;)*) => {
         /// C number type. Named after the corresponding Rust type.
         ///
         /// # Examples
@@ -65,24 +60,24 @@ macro_rules! numbers {
             /// Widens a value to eight bytes. Returns `None` for values of other types.
             pub(crate) fn widened(self, value: &Value) -> Option<u64> {
                 match (self, value) {
-                    $((Self::$name, Value::$name(number)) => Some(number.word()),)*
+                    $((Self::$name, Value::$name(number)) => Some(number.into_bits()),)*
                     _ => None,
                 }
             }
 
             /// Narrows a widened or returned number. Ignores the bits above the size of the number.
             pub(crate) fn narrowed(self, bits: u64) -> Value {
-                match self { $(Self::$name => Value::$name(CNumber::of_word(bits)),)* }
+                match self { $(Self::$name => Value::$name(SlotValue::from_bits(bits)),)* }
             }
 
             /// Takes the next argument of a reflected call and widens it to eight bytes.
             pub(crate) fn take(self, frame: &mut Frame<'_>) -> Result<u64, CallError> {
-                match self { $(Self::$name => frame.take::<$ty>().map(CNumber::word),)* }
+                match self { $(Self::$name => frame.take::<$ty>().map(SlotValue::into_bits),)* }
             }
 
             /// Narrows a machine word to a number and sets the number as the result of a reflected call.
             pub(crate) fn set_result(self, frame: &mut Frame<'_>, word: u64) -> Result<(), CallError> {
-                match self { $(Self::$name => frame.set_result(<$ty>::of_word(word)),)* }
+                match self { $(Self::$name => frame.set_result(<$ty as SlotValue>::from_bits(word)),)* }
             }
         }
 
@@ -91,31 +86,20 @@ macro_rules! numbers {
 
             impl CNumber for $ty {
                 const NUMBER: Number = Number::$name;
-
-                #[inline]
-                fn word(self) -> u64 {
-                    let $value = self;
-                    $to_word
-                }
-
-                #[inline]
-                fn of_word($word: u64) -> Self {
-                    $of_word
-                }
             }
         )*
     };
 }
 
 numbers! {
-    u8 U8: value => value.into(), word => word as u8;
-    u16 U16: value => value.into(), word => word as u16;
-    u32 U32: value => value.into(), word => word as u32;
-    u64 U64: value => value, word => word;
-    i8 I8: value => value as u64, word => word as i8;
-    i16 I16: value => value as u64, word => word as i16;
-    i32 I32: value => value as u64, word => word as i32;
-    i64 I64: value => value as u64, word => word as i64;
-    f32 F32: value => value.to_bits().into(), word => f32::from_bits(word as u32);
-    f64 F64: value => value.to_bits(), word => f64::from_bits(word);
+    u8 U8;
+    u16 U16;
+    u32 U32;
+    u64 U64;
+    i8 I8;
+    i16 I16;
+    i32 I32;
+    i64 I64;
+    f32 F32;
+    f64 F64;
 }
