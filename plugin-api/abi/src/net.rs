@@ -6,6 +6,7 @@
 //! struct. All numbers are little-endian.
 
 use crate::handles::ObjectHandle;
+use crate::zcall::SlotValue;
 
 /// Bytes of a struct in network form. `net_serialize` writes the values of the struct to the archive, or reads the values from the archive,
 /// in order. If a value that is read is missing or invalid, the variable remains unchanged and the archive is marked as failed. The
@@ -60,13 +61,12 @@ pub struct NetArchive {
 ///     pair(archive, is_on);
 /// }
 /// ```
-pub trait NetNumber: sealed::Sealed + Copy {
-    /// Returns the bytes of the value.
+pub trait NetNumber: SlotValue + sealed::Sealed {
+    /// Checks bits that were read.
     #[doc(hidden)]
-    fn to_bytes(self) -> Vec<u8>;
-    /// Creates a value from bytes. Returns `None` for invalid bytes.
-    #[doc(hidden)]
-    fn of_bytes(bytes: &[u8]) -> Option<Self>;
+    fn is_valid(_bits: u64) -> bool {
+        true
+    }
 }
 
 /// Reference to an object.
@@ -115,31 +115,15 @@ mod sealed {
 macro_rules! numbers {
     ($($rust:ty),*) => {$(
         impl sealed::Sealed for $rust {}
-        impl NetNumber for $rust {
-            fn to_bytes(self) -> Vec<u8> {
-                self.to_le_bytes().to_vec()
-            }
-
-            fn of_bytes(bytes: &[u8]) -> Option<Self> {
-                Some(Self::from_le_bytes(bytes.try_into().ok()?))
-            }
-        }
+        impl NetNumber for $rust {}
     )*};
 }
 numbers!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
 
 impl sealed::Sealed for bool {}
 impl NetNumber for bool {
-    fn to_bytes(self) -> Vec<u8> {
-        vec![self.into()]
-    }
-
-    fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        match bytes {
-            [0] => Some(false),
-            [1] => Some(true),
-            _ => None,
-        }
+    fn is_valid(bits: u64) -> bool {
+        bits <= 1
     }
 }
 
@@ -203,11 +187,15 @@ impl NetArchive {
     /// ```
     pub fn number<T: NetNumber>(&mut self, number: &mut T) {
         if self.is_saving {
-            self.bytes.extend(number.to_bytes());
+            self.bytes.extend_from_slice(&number.into_bits().to_le_bytes()[..size_of::<T>()]);
             return;
         }
-        let next = self.next(size_of::<T>()).and_then(T::of_bytes);
-        self.put(number, next);
+        let next = self.next(size_of::<T>()).map(|bytes| {
+            let mut word = [0; size_of::<u64>()];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        });
+        self.put(number, next.filter(|bits| T::is_valid(*bits)).map(T::from_bits));
     }
 
     /// Writes the bytes and their length when saving. When loading, replaces the bytes by the next bytes of the archive.

@@ -142,20 +142,6 @@ pub trait SlotValue: Copy {
     fn from_bits(bits: u64) -> Self;
 }
 
-macro_rules! integers {
-    ($($rust:ty => $slot:ident),*) => {$(
-        impl SlotValue for $rust {
-            const SLOT: SlotType = SlotType::$slot;
-
-            #[inline]
-            fn into_bits(self) -> u64 { self as u64 }
-            #[inline]
-            fn from_bits(bits: u64) -> Self { bits as Self }
-        }
-    )*};
-}
-integers!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64);
-
 macro_rules! slot_values {
     ($($rust:ty => $slot:ident, |$value:ident| $into:expr, |$bits:ident| $from:expr;)*) => {$(
         impl SlotValue for $rust {
@@ -174,6 +160,14 @@ macro_rules! slot_values {
     )*};
 }
 slot_values! {
+    u8 => U8, |value| value as u64, |bits| bits as Self;
+    u16 => U16, |value| value as u64, |bits| bits as Self;
+    u32 => U32, |value| value as u64, |bits| bits as Self;
+    u64 => U64, |value| value, |bits| bits;
+    i8 => I8, |value| value as u64, |bits| bits as Self;
+    i16 => I16, |value| value as u64, |bits| bits as Self;
+    i32 => I32, |value| value as u64, |bits| bits as Self;
+    i64 => I64, |value| value as u64, |bits| bits as Self;
     f32 => F32, |value| u64::from(value.to_bits()), |bits| Self::from_bits(bits as u32);
     f64 => F64, |value| value.to_bits(), |bits| Self::from_bits(bits);
     bool => U8, |value| u64::from(value), |bits| bits & 0xff != 0;
