@@ -1,5 +1,7 @@
-//! Formats values whose `Display` and `Drop` belong to a plugin author and may panic. Host and plugin both use this module.
+//! Formats values whose `Display` and `Drop` belong to a plugin author and may panic, and reads the messages of panics. Host and plugin
+//! both use this module.
 
+use core::any::Any;
 use core::fmt::{Display, Write};
 use core::mem::ManuallyDrop;
 
@@ -20,6 +22,13 @@ pub fn words_into<E>(
     });
     let dropped = caught(&mut || drop(value.take().map(ManuallyDrop::into_inner)));
     written.and(dropped)
+}
+
+/// Returns the message of a caught panic. Returns `None` if the payload is not a string.
+#[must_use]
+pub fn panic_message(payload: &(dyn Any + Send)) -> Option<&str> {
+    let literal = payload.downcast_ref::<&str>().copied();
+    literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::log::LogLevel;
-use alcedo_abi::words::words_into;
+use alcedo_abi::words::{panic_message, words_into};
 
 use crate::attached::{is_free, is_game_thread};
 use crate::error::{CallError, SourcePlace};
@@ -155,7 +155,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Ok(thrown) => return thrown.0.into_failure(),
         Err(payload) => payload,
     };
-    let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
+    let (message, payload_type) = (panic_message(&*payload).map(str::to_owned), (*payload).type_id());
     // If code has resumed an older panic, the note may be that of a different panic, and then differs in the message or the payload type.
     let is_of_it = |note: &Note| match &message {
         Some(message) => note.message == *message,
@@ -183,14 +183,6 @@ fn discard(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         drop(take_note());
         std::mem::forget(second);
-    }
-}
-
-fn message_of(payload: &(dyn Any + Send)) -> Option<String> {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => Some((*text).to_owned()),
-        (_, Some(text)) => Some(text.clone()),
-        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use alcedo_abi::words::words_into;
+use alcedo_abi::words::{panic_message, words_into};
 
 /// Maximum number of payloads that the guard drops for one panic, because each drop may panic with a new payload. The guard leaks the
 /// payload that exceeds this number.
@@ -82,11 +82,7 @@ pub fn formatted(value: impl Display) -> Result<String, String> {
 /// Returns the message of a caught panic and drops the payload.
 #[cold]
 fn message_of(payload: Box<dyn Any + Send>) -> String {
-    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(message), _) => (*message).to_owned(),
-        (_, Some(message)) => message.clone(),
-        _ => "a panic without a message".to_owned(),
-    };
+    let message = panic_message(&*payload).unwrap_or("a panic without a message").to_owned();
     discard(payload);
     message
 }
