@@ -10,7 +10,7 @@ use super::{fds, proc};
 use crate::ledger::uses::{Use, UseKind, Uses};
 
 /// Resources of this process at one moment. With a snapshot, a process that maps an image without hooks, such as a canary process, can
-/// determine the uses of the image by [`Snapshot::uses`].
+/// determine the uses of the image by [`Self::uses`].
 #[derive(Debug)]
 pub struct Snapshot {
     fds: Vec<c_int>,
