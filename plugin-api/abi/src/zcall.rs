@@ -136,9 +136,10 @@ impl Slot {
 pub trait SlotValue: Copy {
     /// Slot type of the value.
     const SLOT: SlotType;
-    /// Converts the value into the bytes of a slot.
+    /// Converts the value into the bytes of a slot. Signed integers are sign-extended, other integers are zero-extended, and floats keep
+    /// their bits.
     fn into_bits(self) -> u64;
-    /// Converts the bytes of a slot into a value.
+    /// Converts the bytes of a slot into a value. Ignores the bits above the size of the value.
     fn from_bits(bits: u64) -> Self;
 }
 
