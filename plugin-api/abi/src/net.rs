@@ -192,7 +192,7 @@ impl NetArchive {
         }
         let next = self.next(size_of::<T>()).map(|bytes| {
             let mut word = [0; size_of::<u64>()];
-            word[..bytes.len()].copy_from_slice(bytes);
+            word[..size_of::<T>()].copy_from_slice(bytes);
             u64::from_le_bytes(word)
         });
         self.put(number, next.filter(|bits| T::is_valid(*bits)).map(T::from_bits));
