@@ -36,15 +36,15 @@ pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Removes `.` and `..` from a path, without access to the file system.
-pub(crate) fn lexical(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut done, part| {
+/// Returns an absolute path without links, `.` and `..`, so that two paths of one file are equal. Resolves links only in the part that
+/// exists.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut found, part| {
         match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(done.pop()),
-            other => done.push(other),
+            Component::ParentDir => drop(found.pop()),
+            part => found.push(part),
         }
-        done
+        found.canonicalize().unwrap_or(found)
     })
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{lexical, listed, millis};
+    use super::{listed, millis, resolved};
 
     #[test]
     fn times_are_easy_to_read() {
@@ -70,6 +70,6 @@ mod tests {
 
     #[test]
     fn a_path_is_made_whole_by_its_words() {
-        assert_eq!(lexical(Path::new("/r/tools/../x/./y")), Path::new("/r/x/y"));
+        assert_eq!(resolved(Path::new("/r/tools/../x/./y")), Path::new("/r/x/y"));
     }
 }

@@ -14,7 +14,7 @@ use super::host::sources;
 use super::templates::Placeholders;
 use crate::described::{described, hosts, manifest_above, read_text, uses};
 use crate::error::{Error, file};
-use crate::figures::lexical;
+use crate::figures::resolved;
 use crate::install::{checkout_of, package};
 
 /// Environment variable with the path of the checkout to use by default.
@@ -70,7 +70,7 @@ impl Sources {
             (None, None) => Kind::Published,
         };
         let path = checkout.unwrap_or_else(|| package.to_owned());
-        let path = path.canonicalize().or_else(|_| absolute(&path).map(|path| lexical(&path))).unwrap_or(path);
+        let path = absolute(&path).map_or(path, |path| resolved(&path));
         for dir in CRATES.iter().filter(|_| kind == Kind::Checkout) {
             let missing = format!("{dir}/Cargo.toml");
             if !path.join(&missing).is_file() {

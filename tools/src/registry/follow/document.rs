@@ -1,7 +1,7 @@
 //! Desired state of the hosts: a TOML document that specifies the content of each module by digest, and the hosts that load the modules.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use alcedo_runtime::development::plain_file::sha256;
@@ -10,6 +10,7 @@ use oci_client::Reference;
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::figures::resolved;
 use crate::registry::{artifact, fetch, foreign};
 
 /// Default of [`Document::patience`] in seconds.
@@ -123,27 +124,6 @@ fn ensure_distinct(hosts: &[Host]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Returns an absolute path without links, `.` and `..`, so that two paths of one file are equal. Resolves links only in the part that
-/// exists.
-fn resolved(path: &Path) -> PathBuf {
-    if let Ok(found) = path.canonicalize() {
-        return found;
-    }
-    let mut found = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                found.pop();
-            }
-            part => {
-                found.push(part);
-                found = found.canonicalize().unwrap_or(found);
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]
