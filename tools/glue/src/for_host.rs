@@ -62,40 +62,33 @@ fn structure(text: &mut String, names: &HostNames<'_>, found: &DeclaredStruct, f
     let _ = writeln!(text, "    }}\n}}");
 }
 
-/// Members of a class, grouped by kind.
-#[derive(Default)]
-struct Members {
-    properties: String,
-    values: String,
-    delegates: String,
-    functions: String,
-    dynamic: String,
-}
+/// Kinds of the members of a class, in the order of their blocks.
+const KINDS: [&str; 5] = ["properties", "values", "delegates", "functions", "dynamic"];
 
 fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
     let (_, name) = parts(&found.path);
-    let mut members = Members::default();
+    let mut members = BTreeMap::<&str, String>::new();
     for property in &found.properties {
         let (name, get, set) = (&property.name, identifier(&property.name), format!("set_{}", property.name));
-        let (into, line) = match names.of(&property.ty) {
-            Form::Native(ty) | Form::Property(ty) => {
-                (&mut members.properties, format!("{get} / {set} {name:?}: {ty};"))
-            }
+        let (kind, line) = match names.of(&property.ty) {
+            Form::Native(ty) | Form::Property(ty) => ("properties", format!("{get} / {set} {name:?}: {ty};")),
             Form::Delegate(params, result) => {
-                (&mut members.delegates, format!("{get} {name:?}({}) -> {result};", params.join(", ")))
+                ("delegates", format!("{get} {name:?}({}) -> {result};", params.join(", ")))
             }
-            Form::Value => (&mut members.values, format!("{get} / {set} {name:?};")),
+            Form::Value => ("values", format!("{get} / {set} {name:?};")),
         };
+        let into = members.entry(kind).or_default();
         doc(into, INDENT, &property.doc);
         let _ = writeln!(into, "{INDENT}{line}");
     }
     // Skips overrides, because the glue of the base class contains the function.
     for function in found.functions.iter().filter(|function| function.overrides.is_empty()) {
         let typed = typed(names, function);
-        let (into, line) = match typed {
-            Some(line) => (&mut members.functions, line),
-            None => (&mut members.dynamic, format!("{INDENT}{} {:?};", identifier(&function.name), function.name)),
+        let (kind, line) = match typed {
+            Some(line) => ("functions", line),
+            None => ("dynamic", format!("{INDENT}{} {:?};", identifier(&function.name), function.name)),
         };
+        let into = members.entry(kind).or_default();
         doc(into, INDENT, &function.doc);
         let _ = writeln!(into, "{line}");
     }
@@ -109,16 +102,8 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
         identifier(name),
         found.path
     );
-    let Members { properties, values, delegates, functions, dynamic } = members;
-    let all = [
-        ("properties", properties),
-        ("values", values),
-        ("delegates", delegates),
-        ("functions", functions),
-        ("dynamic", dynamic),
-    ];
-    for (sort, members) in all {
-        block(text, "    ", sort, &members);
+    for kind in KINDS {
+        block(text, "    ", kind, members.get(kind).map_or("", String::as_str));
     }
     let _ = writeln!(text, "}}");
 }
