@@ -70,12 +70,8 @@ pub(crate) struct ReportBuilder {
     printed: u64,
     ended: bool,
     start: Reading,
-    /// Readings and figures of all reloads. A reload that was rolled back lacks some figures.
-    readings: Vec<Reading>,
-    swap_us: Vec<f64>,
-    rebuild_ns: Vec<f64>,
-    pause_ms: Vec<f64>,
-    pause_ns: Vec<f64>,
+    /// Readings and figures of all reloads, without messages and phases. A reload that was rolled back lacks some figures.
+    results: Vec<ReloadResult>,
     phases_ms: BTreeMap<String, Vec<f64>>,
 }
 
@@ -116,7 +112,8 @@ impl ReportBuilder {
 
     /// Returns the faults that can be determined only after the complete run.
     fn faults(&self) -> Vec<String> {
-        let mut faults = gauges::faults(&self.readings, self.max_growth);
+        let readings: Vec<_> = self.results.iter().map(|result| result.process).collect();
+        let mut faults = gauges::faults(&readings, self.max_growth);
         if self.report.stale_mappings > 0 {
             faults.push(format!("{} staged files are still mapped", self.report.stale_mappings));
         }
@@ -146,21 +143,25 @@ impl ReportBuilder {
 
     /// Returns the number of reported reloads, including reloads with faults.
     pub(crate) fn reloads(&self) -> u64 {
-        self.readings.len() as u64
+        self.results.len() as u64
     }
 
     fn committed(&self) -> u64 {
-        self.swap_us.len() as u64
+        self.values(|result| result.swap_us).len() as u64
+    }
+
+    fn values(&self, value: fn(&ReloadResult) -> Option<f64>) -> Vec<f64> {
+        self.results.iter().filter_map(value).collect()
     }
 
     /// Returns the resident memory after each reload, in KiB.
     pub(crate) fn memory(&self) -> Vec<f64> {
-        self.readings.iter().map(|reading| reading.rss_kib as f64).collect()
+        self.values(|result| Some(result.process.rss_kib as f64))
     }
 
     pub(crate) fn report(&self) -> Report {
         let reloads = self.committed();
-        let (start, end) = (self.start, *self.readings.last().unwrap_or(&self.start));
+        let (start, end) = (self.start, self.results.last().map_or(self.start, |result| result.process));
         let mut faults = self.faults();
         if reloads != self.requested_reloads {
             faults.push(format!("{reloads} of {} reloads were committed", self.requested_reloads));
@@ -181,29 +182,25 @@ impl ReportBuilder {
             open_fds: Ends { start: start.open_fds, end: end.open_fds },
             threads: Ends { start: start.threads, end: end.threads },
             thread_keys: Ends { start: start.keys, end: end.keys },
-            swap_us: Spread::of(&self.swap_us),
-            rebuild_ns_per_conjugate: Spread::of(&self.rebuild_ns),
-            pause_ms: Range::of(&self.pause_ms),
-            pause_ns_per_object: Range::of(&self.pause_ns),
+            swap_us: Spread::of(&self.values(|result| result.swap_us)),
+            rebuild_ns_per_conjugate: Spread::of(&self.values(|result| result.rebuild_ns_per_conjugate)),
+            pause_ms: Range::of(&self.values(|result| result.pause_ms)),
+            pause_ns_per_object: Range::of(&self.values(|result| result.pause_ns_per_object)),
             phases_ms: self.phases_ms.iter().map(|(phase, times)| (phase.clone(), Range::of(times))).collect(),
             ..report
         }
     }
 
-    fn add_result(&mut self, result: ReloadResult) {
+    fn add_result(&mut self, mut result: ReloadResult) {
         self.report.lost_objects += result.findings.lost_objects;
         self.report.wrong_answers += result.findings.wrong_answers;
         self.report.stale_mappings = result.stale_mappings;
-        self.readings.push(result.process);
-        self.swap_us.extend(result.swap_us);
-        self.rebuild_ns.extend(result.rebuild_ns_per_conjugate);
-        self.pause_ms.extend(result.pause_ms);
-        self.pause_ns.extend(result.pause_ns_per_object);
-        for (phase, ms) in result.phases_ms {
+        for (phase, ms) in std::mem::take(&mut result.phases_ms) {
             self.phases_ms.entry(phase).or_default().push(ms);
         }
-        let messages = result.findings.messages.into_iter();
+        let messages = std::mem::take(&mut result.findings.messages).into_iter();
         self.add_errors(messages.map(|message| format!("reload {}: {message}", result.reload)));
+        self.results.push(result);
     }
 }
 
