@@ -166,14 +166,6 @@ pub(crate) struct Diagnostics {
     pub(crate) errors_elsewhere: bool,
 }
 
-/// Exit status and error stream of cargo.
-#[derive(Debug)]
-pub(crate) struct Ending {
-    pub(crate) success: bool,
-    pub(crate) stderr: String,
-    pub(crate) millis: f64,
-}
-
 impl Report {
     pub(crate) fn note(&mut self, message: Message) {
         if let Message::CompilerArtifact(artifact) = &message {
@@ -220,26 +212,22 @@ impl Report {
         }
     }
 
-    /// Returns the result of the build after cargo has exited.
+    /// Returns the artifacts and the warnings of the build after cargo has exited. If cargo failed, `failure` is its error stream.
     pub(crate) fn conclude(
         self,
-        ending: Ending,
+        failure: Option<String>,
         what: String,
         command: String,
-        reason: CargoReason,
-    ) -> Result<BuildOutcome, BuildError> {
+    ) -> Result<(Vec<Artifact>, String), BuildError> {
         let warnings = self.diagnostics.text();
-        match ending {
-            Ending { success: true, millis, .. } if !self.artifacts.is_empty() => {
-                let (artifacts, method) = (self.artifacts, BuildMethod::Cargo(reason));
-                Ok(BuildOutcome { artifacts, warnings, millis, method, variables: None })
-            }
-            Ending { success: true, .. } => Err(BuildError::NoLibrary { what }),
-            _ if self.diagnostics.errors => {
+        match failure {
+            None if self.artifacts.is_empty() => Err(BuildError::NoLibrary { what }),
+            None => Ok((self.artifacts, warnings)),
+            Some(_) if self.diagnostics.errors => {
                 Err(BuildError::DoesNotCompile { rendered: warnings, command, inputs: self.inputs })
             }
-            Ending { stderr, .. } if stderr.contains("no library targets found") => Err(BuildError::NoLibrary { what }),
-            Ending { stderr, .. } => Err(BuildError::CargoFailed { command, stderr }),
+            Some(stderr) if stderr.contains("no library targets found") => Err(BuildError::NoLibrary { what }),
+            Some(stderr) => Err(BuildError::CargoFailed { command, stderr }),
         }
     }
 }
@@ -318,7 +306,7 @@ fn package_name(id: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{BuildMethod, BuildOutcome, Diagnostics, Ending, Report, is_root_library, package_name};
+    use super::{BuildMethod, BuildOutcome, Diagnostics, Report, is_root_library, package_name};
     use crate::error::BuildError;
     use crate::reason::CargoReason;
     use cargo_metadata::Message;
@@ -326,9 +314,8 @@ mod tests {
     use std::path::Path;
 
     fn check(report: Report, success: bool, stderr: &str) -> String {
-        let ending = Ending { success, stderr: stderr.into(), millis: 1.0 };
-        match report.conclude(ending, "x".into(), "cargo build".into(), CargoReason::Requested) {
-            Ok(outcome) => format!("{} artifacts", outcome.artifacts.len()),
+        match report.conclude((!success).then(|| stderr.into()), "x".into(), "cargo build".into()) {
+            Ok((artifacts, _)) => format!("{} artifacts", artifacts.len()),
             Err(BuildError::DoesNotCompile { rendered, .. }) => format!("does not compile: {rendered}"),
             Err(BuildError::NoLibrary { what }) => format!("no library in {what}"),
             Err(BuildError::CargoFailed { stderr, .. }) => format!("cargo: {stderr}"),

@@ -8,7 +8,7 @@ use crate::named_files::full_path;
 use crate::processes::{Processes, Started};
 use crate::reason::CargoReason;
 use crate::recorder::{Recorder, dep_file, read_variables};
-use crate::report::{BuildOutcome, Ending, Report};
+use crate::report::{BuildMethod, BuildOutcome, Report};
 use crate::request::BuildRequest;
 use cargo_metadata::Message;
 use crossbeam_channel::{Receiver, bounded};
@@ -195,10 +195,11 @@ impl StartedCargo {
         // A recorder compares all variables.
         let variables = if recorder.is_none() { read_variables(&units) } else { None };
         let diagnostics = report.diagnostics.clone();
-        let outcome = match report.conclude(Ending { success, stderr, millis }, what, command_line, reason) {
+        let (artifacts, warnings) = match report.conclude((!success).then_some(stderr), what, command_line) {
             Err(BuildError::NoLibrary { what }) if makes_programs => return Err(BuildError::NoProgram { what }),
-            outcome => BuildOutcome { variables, ..outcome? },
+            concluded => concluded?,
         };
+        let outcome = BuildOutcome { artifacts, warnings, millis, method: BuildMethod::Cargo(reason), variables };
         if makes_programs {
             return Ok(outcome);
         }
