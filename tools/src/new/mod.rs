@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
+use clap::ValueEnum as _;
+use clap::builder::PossibleValue;
 
 use crate::described::{described, read_text};
 use crate::error::{Error, file};
@@ -33,16 +35,6 @@ pub(crate) enum Kind {
     Host,
     /// A host, its glue, and a first plugin.
     Workspace,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Plugin => "plugin",
-            Self::Host => "host",
-            Self::Workspace => "workspace",
-        }
-    }
 }
 
 /// Writes a plugin, a host, or a workspace of both that builds, runs under `alcedo dev`, and passes its own tests.
@@ -67,7 +59,8 @@ pub(crate) struct Args {
 /// Fails if the name is invalid, or if the project exists already or cannot be written. No file remains after an error.
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { kind, name, alcedo, git } = args;
-    let name = Name::parse(kind.name(), &name)?;
+    let value = kind.to_possible_value();
+    let name = Name::parse(value.as_ref().map_or("", PossibleValue::get_name), &name)?;
     let sources = Sources::find(alcedo, git)?;
     // Delays a request to quit until the project is complete or removed.
     let _stop = Stop::new()?;

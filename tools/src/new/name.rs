@@ -36,7 +36,7 @@ impl Name {
     ///
     /// # Errors
     /// Fails if the name is invalid. The error contains a valid name, if one can be derived.
-    pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, Error> {
+    pub(crate) fn parse(kind: &str, text: &str) -> Result<Self, Error> {
         if text.is_empty() {
             bail!("the name is empty: specify one, as in `alcedo new workspace my-game`");
         }
