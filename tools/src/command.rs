@@ -167,17 +167,11 @@ impl Keys {
     }
 }
 
-/// Returns the longest common prefix of all lines.
-pub(crate) fn common_start(lines: &[String]) -> &str {
-    let Some(first) = lines.first() else { return "" };
-    let is_common = |end: &usize| lines.iter().all(|line| line.starts_with(&first[..*end]));
-    let ends = first.char_indices().map(|(at, letter)| at + letter.len_utf8());
-    &first[..ends.take_while(is_common).last().unwrap_or_default()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Command, KeyCode, KeyEvent, KeyModifiers, Keys, Typed, common_start, parse};
+    use rustyline::completion::longest_common_prefix;
+
+    use super::{Command, KeyCode, KeyEvent, KeyModifiers, Keys, Typed, parse};
 
     #[test]
     fn a_line_is_a_letter_or_its_word() {
@@ -289,7 +283,7 @@ mod tests {
     fn lines_have_a_common_start() {
         let check = |lines: &[&str], expected: &str| {
             let lines: Vec<_> = lines.iter().map(|line| (*line).to_owned()).collect();
-            assert_eq!(common_start(&lines), expected, "{lines:?}");
+            assert_eq!(longest_common_prefix(&lines).unwrap_or_default(), expected, "{lines:?}");
         };
         check(&[], "");
         check(&["get Cube_1"], "get Cube_1");

@@ -12,10 +12,11 @@ use alcedo_build::BuildError;
 use alcedo_runtime::crash_guard;
 use alcedo_runtime::development::link::{FromHost, ToHost};
 use anyhow::bail;
+use rustyline::completion::longest_common_prefix;
 use serde_json::json;
 
 use crate::args::{Plugins, World as WorldArgs};
-use crate::command::{Command, HELP, KEYS, Typed, common_start};
+use crate::command::{Command, HELP, KEYS, Typed};
 use crate::error::{Error, file};
 use crate::fold::{Fold, Folded};
 use crate::host_program::{self, Chosen};
@@ -312,7 +313,7 @@ impl<W: World> Dev<W> {
     /// Extends the typed line to the common prefix of its completions. If this prefix is not longer than the line, prints the completions,
     /// unless only one exists.
     fn extend_line(&mut self, input: &Input, line: &str, lines: &[String]) {
-        let longer = common_start(lines);
+        let longer = longest_common_prefix(lines).unwrap_or_default();
         if longer.len() > line.len() {
             self.typing = input.extend_line(line, longer).or_else(|| self.typing.take());
         } else if lines.len() > 1 {
