@@ -98,7 +98,7 @@ impl Host<'_> {
         self.swap(library)?;
         self.work()?;
         let names = self.wait_for_previous(1)?;
-        self.inject_if_due(reload, &before)?;
+        self.inject(reload, &before, lowest_free_descriptor()?)?;
         self.send(reload, Step::Done, names)
     }
 
@@ -113,9 +113,7 @@ impl Host<'_> {
         let free: String = free.iter().map(Freed::line).collect();
         let descriptor = lowest_free_descriptor()?;
         self.neighbor("reuse", &[Value::Text(free)])?;
-        if reload == INJECT_AT {
-            self.inject(&before, descriptor)?;
-        }
+        self.inject(reload, &before, descriptor)?;
         let lives_until = Instant::now() + Duration::from_millis(self.plan.strikes_after_ms);
         loop {
             self.neighbor("work", &[])?;
@@ -161,12 +159,8 @@ impl Host<'_> {
         }
     }
 
-    fn inject_if_due(&self, reload: u64, before: &str) -> Result<()> {
-        if reload == INJECT_AT { self.inject(before, lowest_free_descriptor()?) } else { Ok(()) }
-    }
-
-    fn inject(&self, before: &str, descriptor: i32) -> Result<()> {
-        let Some(fault) = self.plan.injected_fault else { return Ok(()) };
+    fn inject(&self, reload: u64, before: &str, descriptor: i32) -> Result<()> {
+        let Some(fault) = self.plan.injected_fault.filter(|_| reload == INJECT_AT) else { return Ok(()) };
         // Uses the largest mapping of the image, because this mapping contains the code.
         let image = image_of(before, &self.runtime.stage_dir()).context("the image was not among the mappings")?;
         match fault {
