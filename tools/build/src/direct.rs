@@ -18,7 +18,7 @@ use crate::link;
 use crate::named_files::named_files;
 use crate::processes::{Processes, Started};
 use crate::record::Record;
-use crate::recorder::{Called, Recorder, dep_file};
+use crate::recorder::{Recorder, dep_file};
 use crate::report::{Artifact, BuildMethod, BuildOutcome, Diagnostics};
 
 /// Name of the folder for the outputs of compilers, next to cargo's libraries.
@@ -124,8 +124,8 @@ impl StartedDirect {
                 inputs.extend(sources.map(|source| record.dir.join(source)));
             }
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
-            let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
-            if !recorder.note_direct(processes, &called, || install(&output, &called.record.library))? {
+            let (library, dep_file) = (&record.library, is_built.then_some(&*dep_file));
+            if !recorder.note_direct(processes, library, dep_file, &read.diagnostics, || install(&output, library))? {
                 // Reached if the plugin has no record, because the build was canceled, or because another build of the request has removed
                 // the record.
                 return if processes.is_canceled() { Err(canceled()) } else { Ok(None) };

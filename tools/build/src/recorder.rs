@@ -34,16 +34,6 @@ pub(crate) struct Known {
 /// The last builds of all requests.
 pub(crate) type Records = Arc<Mutex<HashMap<Key, Known>>>;
 
-/// Result of a compiler call.
-#[derive(Debug)]
-pub(crate) struct Called {
-    pub(crate) record: Record,
-    pub(crate) is_built: bool,
-    /// Path of the dependency file. The file exists if `is_built` is `true`.
-    pub(crate) dep_file: PathBuf,
-    pub(crate) diagnostics: Diagnostics,
-}
-
 /// Records the results of one build.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
@@ -211,12 +201,14 @@ impl Recorder {
         (!sources.is_empty()).then_some(sources)
     }
 
-    /// Calls `install` after a successful compiler call, and records the result of the call. Returns `false` without a change if the build
-    /// was canceled, or if the plugin has no record.
+    /// Records the result of a compiler call for the plugin of `library`. A successful call has written a dependency file, and `install` is
+    /// called. Returns `false` without a change if the build was canceled, or if the plugin has no record.
     pub(crate) fn note_direct(
         &self,
         processes: &Processes,
-        result: &Called,
+        library: &Path,
+        dep_file: Option<&Path>,
+        diagnostics: &Diagnostics,
         install: impl FnOnce() -> Result<(), BuildError>,
     ) -> Result<bool, BuildError> {
         let mut all = lock(&self.records);
@@ -225,13 +217,11 @@ impl Recorder {
         }
         let Some(known) = all.get_mut(&self.key) else { return Ok(false) };
         let plugins = known.plugins.iter_mut().flatten();
-        let Some(record) = plugins.into_iter().find(|record| record.library == result.record.library) else {
-            return Ok(false);
-        };
+        let Some(record) = plugins.into_iter().find(|record| record.library == library) else { return Ok(false) };
         record.inputs.library = Stamp::Unknown;
-        if result.is_built {
+        if let Some(dep_file) = dep_file {
             install()?;
-            if let Some(own) = self.own_sources(&result.dep_file, &record.dir) {
+            if let Some(own) = self.own_sources(dep_file, &record.dir) {
                 // If this update fails, new files are not watched until the next build by cargo.
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.contents = stamp::contents(&own);
@@ -240,14 +230,14 @@ impl Recorder {
                 // counts as unknown.
                 record.inputs.library = Stamp::of(&record.library);
             }
-            known.diagnostics.replace(&result.record.package.id, result.diagnostics.clone());
+            known.diagnostics.replace(&record.package.id, diagnostics.clone());
         }
         Ok(true)
     }
 }
 
 /// Returns the dependency file that a call writes under cargo.
-fn list(call: &CompilerCall) -> Option<PathBuf> {
+pub(crate) fn list(call: &CompilerCall) -> Option<PathBuf> {
     dep_file(call, Path::new(call.value("--out-dir")?))
 }
 

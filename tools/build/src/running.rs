@@ -7,7 +7,7 @@ use crate::error::{BuildError, failed};
 use crate::named_files::full_path;
 use crate::processes::{Processes, Started};
 use crate::reason::CargoReason;
-use crate::recorder::{Recorder, dep_file, read_variables};
+use crate::recorder::{Recorder, list, read_variables};
 use crate::report::{BuildMethod, BuildOutcome, Report};
 use crate::request::BuildRequest;
 use cargo_metadata::Message;
@@ -216,8 +216,7 @@ impl StartedCargo {
 /// Returns the sources that the dependency file of a compiler call lists. After a failed call, this file exists if the compiler has read
 /// all sources.
 fn listed_sources(call: &CompilerCall) -> Vec<PathBuf> {
-    let list = call.value("--out-dir").and_then(|dir| dep_file(call, Path::new(dir)));
-    let sources = list.and_then(|list| dep_info::read(&list).ok()).unwrap_or_default();
+    let sources = list(call).and_then(|list| dep_info::read(&list).ok()).unwrap_or_default();
     let Some(package) = call.env("CARGO_MANIFEST_DIR") else { return Vec::new() };
     sources.iter().filter_map(|source| full_path(source, Path::new(package))).collect()
 }
