@@ -17,7 +17,7 @@ use crate::reason::CargoReason;
 use crate::record::{Inputs, Record, cargo_files, manifest_folders};
 use crate::report::{Diagnostics, Unit, Units};
 use crate::request::BuildRequest;
-use crate::stamp::{self, Stamp, Stamps};
+use crate::stamp::{self, Stamp, Stamps, stamped};
 
 const LOCK_FILE: &str = "Cargo.lock";
 
@@ -53,7 +53,7 @@ impl Recorder {
         let cargo = request.cargo();
         let (manifest, dir) = (request.manifest(), request.folder());
         let locks = manifest_folders([manifest.as_path()]).into_iter().map(|folder| folder.join(LOCK_FILE));
-        let before = locks.map(|lock| (lock.clone(), Stamp::of(&lock))).collect();
+        let before = stamped(locks, Stamp::of).collect();
         let args = request.build_args().into_iter().map(OsString::from);
         Self {
             records,
@@ -73,10 +73,7 @@ impl Recorder {
 
     /// Returns the stamp of the source version that the finished build has read. A missing source has an unknown stamp.
     fn source(&self, path: &Path) -> Stamp {
-        match self.file(path) {
-            Stamp::Missing => Stamp::Unknown,
-            stamp => stamp,
-        }
+        self.file(path).required()
     }
 
     /// Returns the stamp of the file version that the build has read.
@@ -158,27 +155,13 @@ impl Recorder {
         let of_cargo = cargo_files(&below, std::slice::from_ref(&self.dir), &self.environment);
         // Skips a file `build.rs` that is a module of the plugin. A manifest that the plugin includes remains an input of cargo.
         let is_module = |path: &Path| path.ends_with("build.rs") && of_plugin.contains(&real(path));
-        for path in of_cargo.into_iter().filter(|path| !is_module(path)) {
-            let stamp = self.file(&path);
-            foreign.insert(path, stamp);
-        }
-        for path in all {
-            let file = real(&path);
-            if !of_plugin.contains(&file) || of_linked.contains(&file) {
-                let stamp = self.source(&path);
-                foreign.insert(path, stamp);
-            }
-        }
+        foreign.extend(stamped(of_cargo.into_iter().filter(|path| !is_module(path)), |path| self.file(path)));
+        let is_foreign = |file: PathBuf| !of_plugin.contains(&file) || of_linked.contains(&file);
+        foreign.extend(stamped(all.into_iter().filter(|path| is_foreign(real(path))), |path| self.source(path)));
         // Uses current stamps, because this build may have written these files.
         let outputs = scripts.iter().filter_map(|(_, out)| Some(out.parent()?.join("output")));
-        foreign.extend(programs.into_iter().map(|path| (path.clone(), Stamp::of(&path))));
-        for path in externs.into_iter().chain(outputs) {
-            let stamp = match Stamp::of(&path) {
-                Stamp::Missing => Stamp::Unknown,
-                stamp => stamp,
-            };
-            foreign.insert(path, stamp);
-        }
+        foreign.extend(stamped(programs, Stamp::of));
+        foreign.extend(stamped(externs.into_iter().chain(outputs), |path| Stamp::of(path).required()));
         let (environment, contents) = (self.environment.clone(), stamp::contents(&own));
         let inputs = Inputs { environment, own, contents, foreign, library: Stamp::of(&unit.library) };
         let of_workspace = libraries.iter().filter(|(manifest, _)| manifest.starts_with(&dir));
@@ -189,15 +172,8 @@ impl Recorder {
 
     /// Returns the stamps of the sources in a dependency file. The compiler ran in `dir`.
     fn own_sources(&self, list: &Path, dir: &Path) -> Option<Stamps> {
-        let sources: Stamps = dep_info::read(list)
-            .ok()?
-            .into_iter()
-            .map(|source| {
-                let source = dir.join(source);
-                let stamp = self.source(&source);
-                (source, stamp)
-            })
-            .collect();
+        let sources = dep_info::read(list).ok()?.into_iter().map(|source| dir.join(source));
+        let sources: Stamps = stamped(sources, |source| self.source(source)).collect();
         (!sources.is_empty()).then_some(sources)
     }
 

@@ -30,6 +30,14 @@ pub(crate) struct Version {
 /// Files and their versions.
 pub(crate) type Stamps = BTreeMap<PathBuf, Stamp>;
 
+/// Adds the stamp of each path.
+pub(crate) fn stamped(
+    paths: impl IntoIterator<Item = PathBuf>,
+    stamp: impl Fn(&Path) -> Stamp,
+) -> impl Iterator<Item = (PathBuf, Stamp)> {
+    paths.into_iter().map(move |path| (path.clone(), stamp(&path)))
+}
+
 /// Longest time between two ticks of the kernel's clock.
 const CLOCK_TICK: Duration = Duration::from_millis(10);
 
@@ -54,6 +62,11 @@ impl Stamp {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Missing,
             Err(_) => Self::Unknown,
         }
+    }
+
+    /// Returns the stamp of a file that must exist: a missing file has an unknown stamp.
+    pub(crate) fn required(self) -> Self {
+        if self == Self::Missing { Self::Unknown } else { self }
     }
 
     /// Returns `true` if both stamps are known and equal.
