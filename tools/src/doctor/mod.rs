@@ -13,6 +13,7 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
 
 use crate::described::{described, hosts, read_text};
+use crate::guard::is_stage;
 use crate::install::{installing, is_in_path};
 use crate::screen::print_result;
 
@@ -67,8 +68,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let Args { dir, json } = args;
     let mut findings = vec![compiler(dir), linker()];
     findings.extend(temporary());
-    findings.extend(debugger());
-    findings.push(command());
+    findings.extend([debugger(), command()]);
     findings.extend(workspace(dir));
     for finding in &findings {
         print_result(&if *json { as_json(finding) } else { as_lines(finding) });
@@ -201,9 +201,7 @@ fn temporary() -> Vec<Finding> {
 /// Returns the folders in which running hosts store private copies of libraries, and folders that hosts left behind.
 fn stages(base: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(base).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let is_stage =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("alcedo-stage-"));
-    entries.filter(is_stage).collect()
+    entries.filter(|path| is_stage(path)).collect()
 }
 
 /// Checks that shells find the `alcedo` command. READMEs of new workspaces use this command.
@@ -215,19 +213,16 @@ fn command() -> Finding {
 }
 
 /// Checks that a debugger is installed. A debugger is optional, because crash reports do not need it.
-fn debugger() -> Vec<Finding> {
+fn debugger() -> Finding {
     if !runs("gdb") {
-        return vec![Finding::note(
-            "gdb is not there; crashes are shown without it".into(),
-            "sudo apt-get install gdb",
-        )];
+        return Finding::note("gdb is not there; crashes are shown without it".into(), "sudo apt-get install gdb");
     }
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-    vec![match scope.trim() {
+    match scope.trim() {
         "" | "0" => Finding::fine("gdb can attach to a running host".into()),
         scope => Finding::note(
             format!("gdb can start a host, but not attach to a running one (ptrace_scope is {scope})"),
             "sudo sysctl kernel.yama.ptrace_scope=0",
         ),
-    }]
+    }
 }

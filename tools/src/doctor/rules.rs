@@ -42,7 +42,7 @@ pub(super) fn findings(
             findings.extend(plugin(package, metadata));
         } else if uses_runtime(package) {
             hosts += 1;
-            findings.extend(host(package));
+            findings.push(host(package));
         } else if uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_bin) {
             findings.push(Finding::wrong(
                 format!(
@@ -218,17 +218,17 @@ fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
     findings
 }
 
-fn host(package: &Package) -> Vec<Finding> {
+fn host(package: &Package) -> Finding {
     let name = &package.name;
     match uses(package, PLUGIN_API) {
-        true => vec![Finding::wrong(
+        true => Finding::wrong(
             format!(
                 "host `{name}` depends on {PLUGIN_API}, which is for plugins: a host declares its classes with `native::NativeClass`. \
                  Take the dependency out"
             ),
             "",
-        )],
-        false => vec![Finding::fine(format!("host `{name}`"))],
+        ),
+        false => Finding::fine(format!("host `{name}`")),
     }
 }
 

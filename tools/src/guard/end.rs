@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
 
 use serde_json::{Value, json};
@@ -208,13 +208,14 @@ fn what(signal: i32, dump: Option<&CrashDump>) -> String {
     what
 }
 
+/// Checks by its name if a folder contains the private copies of libraries of a host.
+pub(crate) fn is_stage(folder: &Path) -> bool {
+    folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("alcedo-stage-"))
+}
+
 /// Removes private copies of libraries that a crashed host did not remove.
 fn sweep(dump: &CrashDump) {
-    let is_ours = |dir: &&PathBuf| {
-        let name = dir.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.starts_with("alcedo-stage-"))
-    };
-    for dir in dump.stages.iter().filter(is_ours) {
+    for dir in dump.stages.iter().filter(|dir| is_stage(dir)) {
         // Ignores errors, because a remaining file only occupies space in the temporary folder.
         let _swept = fs::remove_dir_all(dir);
     }

@@ -36,8 +36,8 @@ use crate::input::TerminalMode;
 use crate::lock;
 use crate::paint::Paint;
 use crate::screen::print_error;
-pub(crate) use end::End;
 use end::end;
+pub(crate) use end::{End, is_stage};
 pub(crate) use panics::Panic;
 use panics::Panics;
 
