@@ -97,7 +97,7 @@ impl StartedDirect {
         let Self { direct, started, compilers } = self;
         let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;
         let canceled = || BuildError::Canceled { command: command_line.clone() };
-        let (mut compile, mut linking) = (0.0_f64, link::Linking::default());
+        let (mut compile, mut linking) = (0.0_f64, (None, None));
         let (mut linked, mut inputs) = (Vec::new(), Vec::new());
         for (record, (compiler, dir)) in records.into_iter().zip(compilers) {
             let Started { number, stderr, .. } = compiler;
@@ -109,7 +109,7 @@ impl StartedDirect {
             };
             let millis = started.elapsed().as_secs_f64() * 1000.0;
             if millis > compile {
-                (compile, linking) = (millis, link::Linking::read(&dir, read.linked));
+                (compile, linking) = (millis, link::read_note(&dir, read.linked));
             }
             let is_built = status.success();
             let dep_file = dep_file(&record.call, &dir).unwrap_or_default();
@@ -141,7 +141,7 @@ impl StartedDirect {
             return Err(BuildError::DoesNotCompile { rendered: diagnostics.text(), command: command_line, inputs });
         }
         let millis = started.elapsed().as_secs_f64() * 1000.0;
-        let link::Linking { millis: link, slow: slow_link } = linking;
+        let (link, slow_link) = linking;
         let method = BuildMethod::Direct { compile, link, slow_link };
         let warnings = diagnostics.text();
         Ok(Some(BuildOutcome { artifacts, warnings, millis, method, variables: None }))

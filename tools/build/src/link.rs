@@ -66,25 +66,13 @@ pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, fo
     command.arg("-C").arg(format!("linker={}", linker.display())).env(FOLDER, folder);
 }
 
-/// Duration of a link, and the reason if it was slow.
-#[derive(Debug, Default)]
-pub(crate) struct Linking {
-    pub(crate) millis: Option<f64>,
-    pub(crate) slow: Option<String>,
-}
-
-impl Linking {
-    /// Reads the file [`NOTE`] of a link that ended at `end`.
-    pub(crate) fn read(folder: &Path, end: Option<SystemTime>) -> Self {
-        let Ok(note) = fs::read_to_string(folder.join(NOTE)) else { return Self::default() };
-        let (start, slow) = note.split_once('\n').unwrap_or((&note, ""));
-        let start = start.parse().ok().map(|micros| UNIX_EPOCH + Duration::from_micros(micros));
-        let taken = start.zip(end).and_then(|(start, end)| end.duration_since(start).ok());
-        Self {
-            millis: taken.map(|taken| taken.as_secs_f64() * 1000.0),
-            slow: (!slow.is_empty()).then(|| slow.to_owned()),
-        }
-    }
+/// Reads the file [`NOTE`] of a link that ended at `end`. Returns the milliseconds that the link took, and the reason if it was slow.
+pub(crate) fn read_note(folder: &Path, end: Option<SystemTime>) -> (Option<f64>, Option<String>) {
+    let note = fs::read_to_string(folder.join(NOTE)).unwrap_or_default();
+    let (start, slow) = note.split_once('\n').unwrap_or((&note, ""));
+    let start = start.parse().ok().map(|micros| UNIX_EPOCH + Duration::from_micros(micros));
+    let taken = start.zip(end).and_then(|(start, end)| end.duration_since(start).ok());
+    (taken.map(|taken| taken.as_secs_f64() * 1000.0), (!slow.is_empty()).then(|| slow.to_owned()))
 }
 
 /// Links by replacing this process with the linker. Returns only if this replacement fails.
@@ -275,7 +263,7 @@ fn remove_older(copy: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Linking, NOTE, copy_path, linker_words, remove_older, split_words};
+    use super::{NOTE, copy_path, linker_words, read_note, remove_older, split_words};
     use std::fs;
     use std::time::{Duration, UNIX_EPOCH};
 
@@ -307,8 +295,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let read = |note: &str| {
             fs::write(dir.path().join(NOTE), note).unwrap();
-            let Linking { millis, slow } = Linking::read(dir.path(), Some(UNIX_EPOCH + Duration::from_millis(30)));
-            (millis, slow)
+            read_note(dir.path(), Some(UNIX_EPOCH + Duration::from_millis(30)))
         };
         assert_eq!(read("10000\n"), (Some(20.0), None));
         assert_eq!(read("10000\nno lld"), (Some(20.0), Some("no lld".to_owned())));
