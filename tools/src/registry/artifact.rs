@@ -168,18 +168,11 @@ pub(super) fn ensure_digest(digest: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The only layer of an artifact, which is the library file.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Layer<'a> {
-    pub(super) digest: &'a str,
-    pub(super) size: u64,
-}
-
-/// Returns the layer with the library of an artifact.
+/// Returns the digest and the size of the library of an artifact, which is the only layer.
 ///
 /// # Errors
 /// Fails if the manifest does not describe a module.
-pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
+pub(super) fn layer(manifest: &OciImageManifest) -> Result<(&str, u64), Error> {
     let found = manifest.artifact_type.as_deref().unwrap_or("none");
     if found != ARTIFACT {
         bail!(
@@ -196,7 +189,7 @@ pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
     }
     ensure_digest(&layer.digest)?;
     match u64::try_from(layer.size) {
-        Ok(size) if size <= LARGEST_LIBRARY => Ok(Layer { digest: &layer.digest, size }),
+        Ok(size) if size <= LARGEST_LIBRARY => Ok((&layer.digest, size)),
         _ => bail!("its library has {} bytes, more than the maximum of {LARGEST_LIBRARY}", layer.size),
     }
 }
@@ -276,7 +269,7 @@ mod tests {
         assert!(refused(&manifest).starts_with("its artifact type is \\u{1b}[2J,"), "{}", refused(&manifest));
         manifest.artifact_type = Some(ARTIFACT.to_owned());
         manifest.layers[0].size = 7;
-        assert_eq!(layer(&manifest).expect("a library").size, 7);
+        assert_eq!(layer(&manifest).expect("a library").1, 7);
     }
 
     #[test]

@@ -50,15 +50,11 @@ pub(super) fn fetch(
             }
         }
     };
-    let layer = artifact::layer(&manifest).map_err(refused)?;
-    let bytes = match stored(layer.digest) {
-        Some(bytes) => bytes,
-        None => registry.blob(reference, layer.digest, layer.size)?,
-    };
-    let digest = layer.digest.to_owned();
+    let (digest, size) = artifact::layer(&manifest).map_err(refused)?;
+    let bytes = stored(digest).map_or_else(|| registry.blob(reference, digest, size), Ok)?;
     let info = admit(&reference.to_string(), &bytes, trusted)?;
     artifact::check(&manifest, &info, target).map_err(refused)?;
-    Ok(Fetched { info, digest, bytes })
+    Ok(Fetched { info, digest: digest.to_owned(), bytes })
 }
 
 /// Checks the signature of a library, and returns its manifest. Errors identify the library by `name`.
