@@ -1,4 +1,4 @@
-//! Formats times and paths in human-readable form.
+//! Formats times, names and paths in human-readable form.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -34,6 +34,15 @@ pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
 /// Returns the name of a file without its extension. Returns an empty string for a path without a file name.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Joins the parts of a name that `-` and `_` separate, each with a capital first letter.
+pub(crate) fn camel(name: &str) -> String {
+    let part = |part: &str| {
+        let mut letters = part.chars();
+        letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+    };
+    name.split(['-', '_']).map(part).collect()
 }
 
 /// Returns an absolute path without links, `.` and `..`, so that two paths of one file are equal. Resolves links only in the part that

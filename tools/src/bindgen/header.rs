@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
+use alcedo_abi::names::is_identifier;
 use anyhow::anyhow;
 use clang::diagnostic::Severity;
 use clang::{Clang, Entity, EntityKind, Index, StorageClass, Type, TypeKind};
@@ -206,7 +207,7 @@ impl Reader {
             of.name = unique_type(&of.name, "Struct", !of.is_pod, &mut self.names);
             self.order.push(of.name.clone());
         }
-        if is_word(name) {
+        if is_identifier(name) {
             self.structs.insert(id, found.clone());
         } else {
             // A typedef may name the struct in a later declaration.
@@ -222,7 +223,7 @@ impl Reader {
         if declaration.is_some_and(|found| found.get_kind() == EntityKind::UnionDecl) {
             return Err("is a union".to_owned());
         }
-        if !is_word(name) {
+        if !is_identifier(name) {
             return Err("is a struct without a name".to_owned());
         }
         let mut end = 0_usize;
@@ -306,7 +307,7 @@ fn known(ty: Type<'_>) -> Option<CType<'_>> {
         TypeKind::Typedef if name().as_deref() == Some("char16_t") => CType::Text,
         TypeKind::Typedef => match c_type(declaration?.get_typedef_underlying_type()?) {
             // Names an anonymous struct by its typedef.
-            CType::Struct(own, of) if !is_word(&own) => CType::Struct(name().unwrap_or(own), of),
+            CType::Struct(own, of) if !is_identifier(&own) => CType::Struct(name().unwrap_or(own), of),
             found => found,
         },
         TypeKind::Void => CType::Void,
@@ -335,10 +336,6 @@ fn known(ty: Type<'_>) -> Option<CType<'_>> {
 
 fn is_function(ty: Type<'_>) -> bool {
     matches!(ty.get_canonical_type().get_kind(), TypeKind::FunctionPrototype | TypeKind::FunctionNoPrototype)
-}
-
-fn is_word(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn describe_pointer(to: Type<'_>) -> String {

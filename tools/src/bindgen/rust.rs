@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use alcedo_glue::is_keyword;
 
 use super::{Declarations, Function, Struct};
+use crate::figures::camel;
 
 /// Names of types that the source uses, and the keyword that is also a type.
 const OF_THE_SOURCE: [&str; 3] = ["Self", "String", "UArray"];
@@ -106,13 +107,7 @@ fn snake(name: &str) -> String {
 
 /// Converts a name to the name of a Rust type: `test-dll` becomes `TestDll`.
 pub(super) fn type_name(name: &str) -> String {
-    let parts = name.split(['_', '-']).filter(|part| !part.is_empty());
-    let name: String = parts
-        .map(|part| {
-            let mut letters = part.chars();
-            letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
-        })
-        .collect();
+    let name = camel(name);
     if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) { format!("Lib{name}") } else { name }
 }
 

@@ -9,6 +9,7 @@ use alcedo_glue::is_keyword;
 use anyhow::{anyhow, bail};
 
 use crate::error::Error;
+use crate::figures::camel;
 
 const RULE: &str =
     "it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes";
@@ -77,12 +78,7 @@ impl Name {
 
     /// Returns the name in camel case, as the prefix of class names.
     pub(crate) fn camel(&self) -> String {
-        let word = |word: &str| {
-            let mut letters = word.chars();
-            let first = letters.next().map(|first| first.to_ascii_uppercase());
-            first.into_iter().chain(letters).collect::<String>()
-        };
-        self.0.split(['-', '_']).map(word).collect()
+        camel(&self.0)
     }
 
     /// Returns this name followed by a suffix.
