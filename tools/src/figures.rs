@@ -36,6 +36,12 @@ pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Shortens a path below the working directory to a relative path.
+pub(crate) fn near(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).display().to_string()
+}
+
 /// Joins the parts of a name that `-` and `_` separate, each with a capital first letter.
 pub(crate) fn camel(name: &str) -> String {
     let part = |part: &str| {

@@ -11,7 +11,7 @@ use crossbeam_channel::select;
 
 use crate::described::read_text;
 use crate::error::Error;
-use crate::figures::{listed, millis};
+use crate::figures::{listed, millis, near};
 use crate::input::Stop;
 use crate::screen::print_progress;
 use crate::scripts;
@@ -238,10 +238,6 @@ impl Found {
 fn left_out(folder: &PluginFolder) -> String {
     let names: Vec<_> = folder.left_out.iter().map(|plugin| plugin.name.as_str()).collect();
     let one = folder.left_out.first().and_then(|plugin| plugin.manifest.parent()).unwrap_or(Path::new("."));
-    let near = |path: &Path| {
-        let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
-        path.strip_prefix(here).unwrap_or(path).display().to_string()
-    };
     format!(
         "left out: {}, which are not in `default-members` of {} · add them there, or name their folders: {}",
         listed(&names),

@@ -1,7 +1,7 @@
 //! Computes a backtrace of a process that has already ended, from its recorded registers, its recorded stack, and its mapped files.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use addr2line::Location;
 use framehop::{CacheNative, ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder as _};
@@ -12,6 +12,7 @@ use super::calls::{Call, Owner};
 use super::dump::{CrashDump, ImageRecord, Mapped};
 use super::names::{Names, read_image};
 use super::unmapped::former_images;
+use crate::figures::near;
 use crate::install::checkout;
 
 /// Maximum number of frames. An endless recursion has thousands of equal frames.
@@ -171,10 +172,10 @@ fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let module = dump.module(path);
     let call = |function: Option<String>, at: Option<&Location<'_>>| {
         let function = function.unwrap_or_else(|| format!("{address:#x}"));
-        let file = at.and_then(|at| at.file);
+        let file = at.and_then(|at| at.file).map(Path::new);
         Call {
-            of: Owner::of(&function, file.map(Path::new), checkout()),
-            location: file.zip(at.and_then(|at| at.line)).map(|(file, line)| format!("{}:{line}", short(file))),
+            of: Owner::of(&function, file, checkout()),
+            location: file.zip(at.and_then(|at| at.line)).map(|(file, line)| format!("{}:{line}", near(file))),
             function,
             image: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             module: module.cloned(),
@@ -206,12 +207,6 @@ fn function_of(image: &ImageRecord, address: u64) -> Option<String> {
     let first = file.segments().map(|segment| segment.address()).min()?;
     let bias = image.ranges.iter().map(|range| range.start).min()?.wrapping_sub(first);
     Names::of(&image.copy)?.symbol(address.wrapping_sub(bias))
-}
-
-/// Shortens a path below the working directory to a relative path.
-fn short(file: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    Path::new(file).strip_prefix(here).map_or_else(|_| file.to_owned(), |rest| rest.display().to_string())
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
