@@ -24,8 +24,8 @@ pub(crate) enum Command {
     Line(String),
     /// Complete this line for the console.
     Complete(String),
-    /// The current input of a command that needs more than one key. `None` after the input was canceled.
-    Typing(Option<Typed>),
+    /// Show [`Keys::typed`], which a key has changed without completing a command.
+    Typing,
     /// End the session normally.
     Quit,
 }
@@ -105,7 +105,8 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
 /// State of the keyboard input. Only `b` and `:` start input of more than one key: a number, or a line.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    typed: Option<Typed>,
+    /// Input of a command that needs more than one key.
+    pub(crate) typed: Option<Typed>,
     /// The previous line.
     last: String,
 }
@@ -123,23 +124,22 @@ impl Keys {
         }
         match (key.code, self.typed.take()) {
             (KeyCode::Char('c'), _) if is_control => Some(Command::Quit),
-            (KeyCode::Char('b'), None) => self.type_on(Typed::Number(String::new())),
-            (KeyCode::Char(':'), None) => self.type_on(Typed::Line(String::new())),
+            (KeyCode::Char('b'), None) => self.type_on(Some(Typed::Number(String::new()))),
+            (KeyCode::Char(':'), None) => self.type_on(Some(Typed::Line(String::new()))),
             (KeyCode::Char(letter), None) => parse(letter.encode_utf8(&mut [0; 4])).ok().flatten(),
             (_, None) => None,
-            (KeyCode::Backspace, Some(typed)) => match typed.shorter() {
-                Some(typed) => self.type_on(typed),
-                None => Some(Command::Typing(None)),
-            },
-            (KeyCode::Char(' '), Some(Typed::Number(number))) => self.type_on(Typed::Number(number)),
+            (KeyCode::Backspace, Some(typed)) => self.type_on(typed.shorter()),
+            (KeyCode::Char(' '), Some(Typed::Number(number))) => self.type_on(Some(Typed::Number(number))),
             (KeyCode::Char(digit), Some(Typed::Number(number))) if digit.is_ascii_digit() => {
-                self.type_on(Typed::Number(format!("{number}{digit}")))
+                self.type_on(Some(Typed::Number(format!("{number}{digit}"))))
             }
             (KeyCode::Enter, Some(Typed::Number(number))) => {
-                number.parse().map_or(Some(Command::Typing(None)), |n| Some(Command::Back(n)))
+                Some(number.parse().map_or(Command::Typing, Command::Back))
             }
-            (KeyCode::Char(letter), Some(Typed::Line(line))) => self.type_on(Typed::Line(format!("{line}{letter}"))),
-            (KeyCode::Up, Some(Typed::Line(_))) => self.type_on(Typed::Line(self.last.clone())),
+            (KeyCode::Char(letter), Some(Typed::Line(line))) => {
+                self.type_on(Some(Typed::Line(format!("{line}{letter}"))))
+            }
+            (KeyCode::Up, Some(Typed::Line(_))) => self.type_on(Some(Typed::Line(self.last.clone()))),
             (KeyCode::Tab, Some(Typed::Line(line))) => {
                 self.typed = Some(Typed::Line(line.clone()));
                 Some(Command::Complete(line))
@@ -148,22 +148,20 @@ impl Keys {
                 self.last.clone_from(&line);
                 Some(Command::Line(line.trim().to_owned()))
             }
-            (_, Some(_)) => Some(Command::Typing(None)),
+            (_, Some(_)) => self.type_on(None),
         }
     }
 
-    /// Replaces the typed line by the completion `longer` if the typed line is still `line`. Returns the new input.
-    pub(crate) fn extend_line(&mut self, line: &str, longer: &str) -> Option<Typed> {
-        if self.typed != Some(Typed::Line(line.to_owned())) {
-            return None;
+    /// Replaces the typed line `line` by its completion `longer`, if the user has not changed the line since the completion was requested.
+    pub(crate) fn extend_line(&mut self, line: &str, longer: &str) {
+        if self.typed == Some(Typed::Line(line.to_owned())) {
+            self.typed = Some(Typed::Line(longer.to_owned()));
         }
-        self.typed = Some(Typed::Line(longer.to_owned()));
-        self.typed.clone()
     }
 
-    fn type_on(&mut self, typed: Typed) -> Option<Command> {
-        self.typed = Some(typed.clone());
-        Some(Command::Typing(Some(typed)))
+    fn type_on(&mut self, typed: Option<Typed>) -> Option<Command> {
+        self.typed = typed;
+        Some(Command::Typing)
     }
 }
 
@@ -204,8 +202,9 @@ mod tests {
         check("b -1", "`-1` is not a generation");
     }
 
-    /// Presses each key of `text`. In `text`, ` `, `⌫`, `⎋`, `⇥`, `↑` and `^` represent enter, backspace, escape, tab, up and Ctrl-C.
-    fn check(text: &str, expected: &[Option<Command>]) {
+    /// Presses each key of `text`, in which `⏎`, `⌫`, `⎋`, `⇥`, `↑` and `^` represent enter, backspace, escape, tab, up and Ctrl-C. The
+    /// error is the input after a key that completed no command.
+    fn check(text: &str, expected: &[Result<Option<Command>, Option<Typed>>]) {
         let mut keys = Keys::default();
         let pressed: Vec<_> = text
             .chars()
@@ -218,19 +217,22 @@ mod tests {
                 '^' => KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
                 other => KeyCode::Char(other).into(),
             })
-            .map(|key| keys.press(key))
+            .map(|key| match keys.press(key) {
+                Some(Command::Typing) => Err(keys.typed.clone()),
+                command => Ok(command),
+            })
             .collect();
         assert_eq!(pressed, expected, "{text}");
     }
 
     #[test]
     fn a_key_acts_at_once() {
-        check("rx⏎q", &[Some(Command::Reload), None, None, Some(Command::Quit)]);
+        check("rx⏎q", &[Ok(Some(Command::Reload)), Ok(None), Ok(None), Ok(Some(Command::Quit))]);
     }
 
     #[test]
     fn a_number_is_typed_until_enter() {
-        let typing = |text: &str| Some(Command::Typing(Some(Typed::Number(text.into()))));
+        let typing = |text: &str| Err(Some(Typed::Number(text.into())));
         check(
             "b13⌫2⏎r",
             &[
@@ -239,25 +241,25 @@ mod tests {
                 typing("13"),
                 typing("1"),
                 typing("12"),
-                Some(Command::Back(12)),
-                Some(Command::Reload),
+                Ok(Some(Command::Back(12))),
+                Ok(Some(Command::Reload)),
             ],
         );
     }
 
     #[test]
     fn any_other_key_cancels_a_number_without_a_command() {
-        let (typing, none) = (Some(Command::Typing(Some(Typed::Number(String::new())))), Some(Command::Typing(None)));
+        let (typing, none) = (Err(Some(Typed::Number(String::new()))), Err(None));
         check("br", &[typing.clone(), none.clone()]);
         check("b⎋", &[typing.clone(), none.clone()]);
         check("b⌫", &[typing.clone(), none.clone()]);
         check("b⏎", &[typing.clone(), none]);
-        check("b^", &[typing, Some(Command::Quit)]);
+        check("b^", &[typing, Ok(Some(Command::Quit))]);
     }
 
     #[test]
     fn a_line_is_typed_completed_sent_and_brought_back() {
-        let typing = |text: &str| Some(Command::Typing(Some(Typed::Line(text.into()))));
+        let typing = |text: &str| Err(Some(Typed::Line(text.into())));
         check(
             ":g b⇥⏎:↑",
             &[
@@ -265,8 +267,8 @@ mod tests {
                 typing("g"),
                 typing("g "),
                 typing("g b"),
-                Some(Command::Complete("g b".into())),
-                Some(Command::Line("g b".into())),
+                Ok(Some(Command::Complete("g b".into()))),
+                Ok(Some(Command::Line("g b".into()))),
                 typing(""),
                 typing("g b"),
             ],
@@ -274,8 +276,10 @@ mod tests {
         let mut keys = Keys::default();
         keys.press(KeyCode::Char(':').into());
         keys.press(KeyCode::Char('g').into());
-        assert_eq!(keys.extend_line("x", "xy"), None, "something else is typed by now");
-        assert_eq!(keys.extend_line("g", "get "), Some(Typed::Line("get ".into())));
+        keys.extend_line("x", "xy");
+        assert_eq!(keys.typed, Some(Typed::Line("g".into())), "something else is typed by now");
+        keys.extend_line("g", "get ");
+        assert_eq!(keys.typed, Some(Typed::Line("get ".into())));
         assert_eq!(keys.press(KeyCode::Enter.into()), Some(Command::Line("get".into())));
     }
 

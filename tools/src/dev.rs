@@ -159,8 +159,6 @@ struct Dev<W: World> {
     last: Option<Box<Live>>,
     /// Frames of the last panic or crash, one per line.
     trace: Option<String>,
-    /// Input in progress.
-    typing: Option<Typed>,
     /// Time of the last status line.
     refreshed: Option<Instant>,
     /// Exit code of the command. `None` while the session runs.
@@ -178,7 +176,6 @@ impl<W: World> Dev<W> {
             begun: Instant::now(),
             last: None,
             trace: None,
-            typing: None,
             refreshed: None,
             over: None,
         }
@@ -221,7 +218,7 @@ impl<W: World> Dev<W> {
                 self.print_lines(&lines);
                 self.screen.refresh();
                 if self.refreshed.is_none_or(|at| at.elapsed() >= GLANCE) {
-                    self.refresh_status();
+                    self.refresh_status(input);
                 }
             }
             Step::Event(Event::Printed(printed)) => self.printed(&printed),
@@ -230,12 +227,12 @@ impl<W: World> Dev<W> {
             }
             Step::Event(event) => {
                 self.report(event);
-                self.refresh_status();
+                self.refresh_status(input);
             }
             Step::Command(Ok(Command::Quit)) => return false,
             Step::Command(Ok(command)) => {
                 self.obey(command);
-                self.refresh_status();
+                self.refresh_status(input);
             }
             Step::Command(Err(error)) => self.screen.print(&error),
         }
@@ -247,13 +244,9 @@ impl<W: World> Dev<W> {
             Command::Reload => self.session.reload_by_hand(),
             Command::Automatic => self.set_mode(Mode::Automatic, "automatic: sources are built when they are saved"),
             Command::Paused => self.set_mode(Mode::Paused, "paused: r reloads once, a resumes"),
-            Command::Back(generation) => {
-                self.typing = None;
-                self.session.back(generation);
-            }
+            Command::Back(generation) => self.session.back(generation),
             Command::Restart => self.session.restart_world(),
             Command::Line(line) => {
-                self.typing = None;
                 self.screen.print(&self.messages.paint.dim(&format!(": {line}")));
                 self.session.world.request(ToHost::Line { line });
             }
@@ -272,9 +265,8 @@ impl<W: World> Dev<W> {
                 self.screen.print(&line);
             }
             Command::Help => self.screen.print(HELP),
-            Command::Typing(typed) => self.typing = typed,
-            // `step` handles this command.
-            Command::Quit => {}
+            // `step` handles these commands.
+            Command::Typing | Command::Quit => {}
         }
     }
 
@@ -315,13 +307,13 @@ impl<W: World> Dev<W> {
     fn extend_line(&mut self, input: &Input, line: &str, lines: &[String]) {
         let longer = longest_common_prefix(lines).unwrap_or_default();
         if longer.len() > line.len() {
-            self.typing = input.extend_line(line, longer).or_else(|| self.typing.take());
+            input.keys().extend_line(line, longer);
         } else if lines.len() > 1 {
             let last = |line: &String| line.rsplit(' ').next().unwrap_or_default().to_owned();
             let candidates: Vec<_> = lines.iter().map(last).collect();
             self.screen.print(&self.messages.paint.dim(&candidates.join("   ")));
         }
-        self.refresh_status();
+        self.refresh_status(input);
     }
 
     fn printed(&mut self, printed: &Printed) {
@@ -346,15 +338,16 @@ impl<W: World> Dev<W> {
         lines.iter().for_each(|line| print_output(&self.screen, line, self.is_error));
     }
 
-    fn refresh_status(&mut self) {
+    fn refresh_status(&mut self, input: &Input) {
         if !self.screen.is_live() {
             return;
         }
         self.refreshed = Some(Instant::now());
-        let input = |text: &str, hint: &str| format!("{}   ({hint}, Esc cancels)", self.screen.last_columns(text));
-        let line = match &self.typing {
-            Some(Typed::Number(number)) => input(&format!("back to generation: {number}_"), "Enter confirms"),
-            Some(Typed::Line(line)) => input(&format!(": {line}_"), "Enter sends, Tab completes"),
+        let typing = |text: &str, hint: &str| format!("{}   ({hint}, Esc cancels)", self.screen.last_columns(text));
+        let typed = input.keys().typed.clone();
+        let line = match typed {
+            Some(Typed::Number(number)) => typing(&format!("back to generation: {number}_"), "Enter confirms"),
+            Some(Typed::Line(line)) => typing(&format!(": {line}_"), "Enter sends, Tab completes"),
             None => status_line(&self.session.status(), self.last.as_deref()),
         };
         self.screen.set_status(&line);

@@ -5,7 +5,7 @@ mod quit;
 
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -14,7 +14,7 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 use self::quit::{LISTENER, quit};
 pub(crate) use self::quit::{Stop, TerminalMode, handle_signals, kill_at_exit, restore_terminal, spare_at_exit};
-use crate::command::{Command, Keys, Typed, parse};
+use crate::command::{Command, Keys, parse};
 use crate::error::{Error, terminal};
 use crate::lock;
 use crate::screen::release_terminal;
@@ -63,10 +63,9 @@ impl Input {
         Ok(self)
     }
 
-    /// Replaces the typed line `line` by its completion `longer`, if the user has not changed the line since the completion was requested.
-    /// Returns the new input.
-    pub(crate) fn extend_line(&self, line: &str, longer: &str) -> Option<Typed> {
-        lock(&self.keys).extend_line(line, longer)
+    /// Returns the state of the keyboard input.
+    pub(crate) fn keys(&self) -> MutexGuard<'_, Keys> {
+        lock(&self.keys)
     }
 }
 
