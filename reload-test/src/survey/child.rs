@@ -58,7 +58,7 @@ fn host(plan: &Plan) -> Result<()> {
         unsafe { policy.close_fds(evict) };
     });
     let runtime = builder.build().context("could not make a runtime")?;
-    let mut host = Host { plan, runtime, reported: BTreeSet::new(), parked: 0 };
+    let mut host = Host { plan, runtime, reported: BTreeSet::new() };
     if let Err(error) = host.run() {
         // Skips the normal shutdown, which may be impossible if memory or files are corrupted, and reports the error.
         mem::forget(host);
@@ -71,9 +71,8 @@ fn host(plan: &Plan) -> Result<()> {
 struct Host<'a> {
     plan: &'a Plan,
     runtime: Runtime,
-    /// Lines of the runtime's list of parked images that this process has already counted and reported.
+    /// Lines of the runtime's list of parked images that this process has already reported.
     reported: BTreeSet<String>,
-    parked: usize,
 }
 
 impl Host<'_> {
@@ -200,13 +199,12 @@ impl Host<'_> {
         }
         let new: Vec<_> =
             self.runtime.unloads().parked().into_iter().filter(|line| self.reported.insert(line.clone())).collect();
-        self.parked += new.len();
         let names: Vec<_> = new.iter().flat_map(|parked| holders(parked)).collect();
-        if self.plan.expected_state == ImageState::Unmapped && self.parked >= TOO_MANY {
-            bail!("{} images stay: {}", self.parked, names.join("; "));
+        if self.plan.expected_state == ImageState::Unmapped && self.reported.len() >= TOO_MANY {
+            bail!("{} images stay: {}", self.reported.len(), names.join("; "));
         }
         let mapped = images(&mappings()?, &self.runtime.stage_dir());
-        if mapped.len() > living + self.parked {
+        if mapped.len() > living + self.reported.len() {
             bail!("an image is still mapped, but was reported as unmapped: one of {mapped:?}");
         }
         Ok(names)

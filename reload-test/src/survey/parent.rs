@@ -129,7 +129,6 @@ impl Survey<'_> {
             injected_fault: self.args.injected_fault,
         };
         let dir = self.dir.join("hosts").join(&row.name);
-        fs::create_dir_all(&dir).with_context(|| format!("could not make {}", dir.display()))?;
         // Adds the time for which the neighbor waits, because this wait is not a hang.
         let patience = Duration::from_secs(self.args.patience) + Duration::from_millis(row.strikes_after_ms());
         let scratch = dir.join("scratch");
