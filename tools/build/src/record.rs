@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::call::CompilerCall;
 use crate::reason::CargoReason;
-use crate::report::{Artifact, Package};
+use crate::report::{Artifact, package_name};
 use crate::stamp::{self, Stamp, Stamps};
 
 /// Folder of cargo's configuration, in the working directory of cargo and in the folders above.
@@ -32,7 +32,8 @@ pub(crate) enum Plan {
 /// The last build of a plugin.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    pub(crate) package: Package,
+    /// Id of the package.
+    pub(crate) package: String,
     pub(crate) call: CompilerCall,
     /// Working directory of the call.
     pub(crate) dir: PathBuf,
@@ -55,7 +56,7 @@ impl Record {
     }
 
     pub(crate) fn artifact(&self, fresh: bool) -> Artifact {
-        Artifact { package: self.package.name.clone(), path: self.library.clone(), fresh }
+        Artifact { package: package_name(&self.package).to_owned(), path: self.library.clone(), fresh }
     }
 }
 

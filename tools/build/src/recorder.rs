@@ -206,7 +206,7 @@ impl Recorder {
                 // counts as unknown.
                 record.inputs.library = Stamp::of(&record.library);
             }
-            known.diagnostics.replace(&record.package.id, diagnostics.clone());
+            known.diagnostics.replace(&record.package, diagnostics.clone());
         }
         Ok(true)
     }

@@ -142,19 +142,14 @@ pub(crate) struct Units {
 /// Plugin that is named in a message from cargo.
 #[derive(Debug, Clone)]
 pub(crate) struct Unit {
-    pub(crate) package: Package,
+    /// Id of the package.
+    pub(crate) package: String,
     pub(crate) manifest: PathBuf,
     /// The crate's root source.
     pub(crate) root: PathBuf,
     pub(crate) crate_name: String,
     pub(crate) library: PathBuf,
     pub(crate) fresh: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Package {
-    pub(crate) id: String,
-    pub(crate) name: String,
 }
 
 /// Diagnostics by package, as rendered by the compiler.
@@ -184,7 +179,7 @@ impl Report {
                 let Some(library) = library.map(|library| PathBuf::from(library.as_std_path())) else { return };
                 let name = package_name(&artifact.package_id.repr).to_owned();
                 self.units.plugins.push(Unit {
-                    package: Package { id: artifact.package_id.repr, name: name.clone() },
+                    package: artifact.package_id.repr,
                     manifest: artifact.manifest_path.into(),
                     root: artifact.target.src_path.into(),
                     crate_name: artifact.target.name.replace('-', "_"),
@@ -294,7 +289,7 @@ fn is_root_library(file: &Path) -> bool {
 }
 
 /// Returns the name in a package id: `url#name@version`, `url/name#version`, or `name version (url)` before cargo 1.77.
-fn package_name(id: &str) -> &str {
+pub(crate) fn package_name(id: &str) -> &str {
     let Some((url, rest)) = id.rsplit_once('#') else {
         return id.split(' ').next().unwrap_or(id);
     };
