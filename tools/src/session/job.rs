@@ -43,10 +43,7 @@ impl Running {
             Kind::Scripts(package) => return Ok(Self::Scripts(crossbeam_channel::bounded(0).1, package.clone())),
         };
         let request = request.release(options.release).color(options.color);
-        let request = match &options.target_dir {
-            Some(dir) => request.target_dir(dir),
-            None => request,
-        };
+        let request = options.target_dir.iter().fold(request, |request, dir| request.target_dir(dir));
         options.builder.spawn(&request).map(Self::Cargo)
     }
 }

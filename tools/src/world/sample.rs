@@ -25,10 +25,7 @@ pub(super) fn builder(options: &HostOptions) -> Builder {
     let args: Vec<_> = options.args.iter().map(String::as_str).collect();
     let builder =
         Runtime::builder().natives(alcedo_engine::natives()).module_args(&args).planted_rerun(options.planted_rerun);
-    let builder = match &options.user_code {
-        Some(folder) => builder.user_code(&user_code(folder)),
-        None => builder,
-    };
+    let builder = options.user_code.iter().fold(builder, |builder, folder| builder.user_code(&user_code(folder)));
     packages.into_iter().fold(builder, |builder, package| builder.package(package))
 }
 
