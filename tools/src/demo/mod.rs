@@ -6,7 +6,6 @@ mod output;
 mod scratch;
 mod steps;
 
-use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs;
 use std::path::PathBuf;
@@ -90,8 +89,6 @@ struct Stage {
     output: Output,
     source: PathBuf,
     cubes: Vec<ObjectHandle>,
-    /// Cubes that have existed since the start of the demo.
-    kept: BTreeSet<ObjectHandle>,
     counts: Summary,
     failed_routine: u64,
     step: u32,
@@ -116,14 +113,12 @@ impl Stage {
             output,
             source: scratch.plugin().join("src/lib.rs"),
             cubes: Vec::new(),
-            kept: BTreeSet::new(),
             counts: Summary { ok: true, ..Summary::default() },
             failed_routine: 0,
             step: 0,
         };
         let (generation, build_ms) = stage.started()?;
         stage.cubes = stage.all_cubes();
-        stage.kept = stage.cubes.iter().copied().collect();
         let objects = stage.cubes.len() as u64;
         if objects != host.objects {
             return Err(unexpected(&format!("{} objects of {CUBE}", host.objects), &objects.to_string()));
@@ -155,7 +150,7 @@ impl Stage {
         Ok(live)
     }
 
-    /// Adds the counters in the host's report on a reload to the summary, and records the cubes that still exist.
+    /// Adds the counters in the host's report on a reload to the summary.
     fn note(&mut self, live: &Live) {
         self.output.print(&Message::Reload(Reloaded(live)));
         if live.report.is_committed() {
@@ -164,8 +159,6 @@ impl Stage {
         } else {
             self.counts.rollbacks += 1;
         }
-        let alive: BTreeSet<_> = self.all_cubes().into_iter().collect();
-        self.kept.retain(|cube| alive.contains(cube));
     }
 
     /// Compares a value of the world with the expected value.
@@ -195,7 +188,7 @@ impl Stage {
     fn summary(&self) -> Summary {
         Summary {
             objects: self.cubes.len() as u64,
-            objects_kept: self.kept.len() as u64,
+            objects_kept: self.cubes.iter().filter(|cube| self.is_cube(cube)).count() as u64,
             class_constructors_rerun: self.runtime().counters().class_constructors_rerun,
             ..self.counts.clone()
         }
@@ -203,9 +196,11 @@ impl Stage {
 
     /// Returns the existing cubes in the order of their construction.
     fn all_cubes(&self) -> Vec<ObjectHandle> {
-        let runtime = self.runtime();
-        let is_cube = |object: &ObjectHandle| runtime.objects().class_of(*object).is_some_and(|class| class == CUBE);
-        runtime.objects().iter().filter(is_cube).collect()
+        self.runtime().objects().iter().filter(|object| self.is_cube(object)).collect()
+    }
+
+    fn is_cube(&self, object: &ObjectHandle) -> bool {
+        self.runtime().objects().class_of(*object).is_some_and(|class| class == CUBE)
     }
 
     fn started(&mut self) -> Result<(u64, f64), Error> {
