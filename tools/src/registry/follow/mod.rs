@@ -153,7 +153,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         };
         wait = RETRY.1.min(wait * 2);
         while retry.is_none_or(|at| Instant::now() < at) {
-            if follower.has_changed(&text) {
+            // A document that cannot be read counts as unchanged.
+            if read(&follower.path).is_ok_and(|present| present != text) {
                 wait = RETRY.0;
                 break;
             }
@@ -187,11 +188,6 @@ struct Successor {
 }
 
 impl Follower<'_> {
-    /// Checks if the document differs from `text`. A document that cannot be read counts as unchanged.
-    fn has_changed(&self, text: &str) -> bool {
-        plain_file::read_text(&self.path, LARGEST_DOCUMENT).is_ok_and(|present| present != text)
-    }
-
     /// Follows the document until its rollout ends. `earlier` contains the hosts of a rollout that the document has interrupted.
     ///
     /// # Errors
