@@ -1,6 +1,6 @@
 //! Formats times, names and paths in human-readable form.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, absolute};
 use std::time::Duration;
 
 /// Shortens `/Script/Game.MagicCube` to `Game.MagicCube`.
@@ -54,6 +54,7 @@ pub(crate) fn camel(name: &str) -> String {
 /// Returns an absolute path without links, `.` and `..`, so that two paths of one file are equal. Resolves links only in the part that
 /// exists.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
+    let path = absolute(path).unwrap_or_else(|_| path.to_owned());
     path.components().fold(PathBuf::new(), |mut found, part| {
         match part {
             Component::ParentDir => drop(found.pop()),
@@ -86,5 +87,7 @@ mod tests {
     #[test]
     fn a_path_is_made_whole_by_its_words() {
         assert_eq!(resolved(Path::new("/r/tools/../x/./y")), Path::new("/r/x/y"));
+        let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+        assert_eq!(resolved(Path::new("../missing")), here.parent().unwrap().join("missing"));
     }
 }

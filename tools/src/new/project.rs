@@ -2,7 +2,7 @@
 //! all.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf, absolute};
+use std::path::{Component, Path, PathBuf};
 
 use alcedo_build::shell_word;
 use anyhow::{anyhow, bail, ensure};
@@ -69,8 +69,7 @@ impl Sources {
             (None, Some(_)) => Kind::Checkout,
             (None, None) => Kind::Published,
         };
-        let path = checkout.unwrap_or_else(|| package.to_owned());
-        let path = absolute(&path).map_or(path, |path| resolved(&path));
+        let path = resolved(checkout.as_deref().unwrap_or(package));
         for dir in CRATES.iter().filter(|_| kind == Kind::Checkout) {
             let missing = format!("{dir}/Cargo.toml");
             if !path.join(&missing).is_file() {
