@@ -101,7 +101,7 @@ impl StartedDirect {
         let (mut linked, mut inputs) = (Vec::new(), Vec::new());
         for (record, (compiler, dir)) in records.into_iter().zip(compilers) {
             let Started { number, stderr, .. } = compiler;
-            let read = stderr.map(|stderr| read(stderr, &record.package)).unwrap_or_default();
+            let read = stderr.map(|stderr| read(stderr, &record.package_id)).unwrap_or_default();
             let status = match processes.wait(number) {
                 Ok(Some(status)) => status,
                 Ok(None) => return Err(canceled()),
@@ -123,7 +123,7 @@ impl StartedDirect {
                 let sources = read.named.into_iter().chain(dep_info::read(&dep_file).unwrap_or_default());
                 inputs.extend(sources.map(|source| record.dir.join(source)));
             }
-            diagnostics.replace(&record.package, read.diagnostics.clone());
+            diagnostics.replace(&record.package_id, read.diagnostics.clone());
             let (library, dep_file) = (&record.library, is_built.then_some(&*dep_file));
             if !recorder.note_direct(processes, library, dep_file, &read.diagnostics, || install(&output, library))? {
                 // Reached if the plugin has no record, because the build was canceled, or because another build of the request has removed

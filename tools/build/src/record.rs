@@ -32,8 +32,7 @@ pub(crate) enum Plan {
 /// The last build of a plugin.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
-    /// Id of the package.
-    pub(crate) package: String,
+    pub(crate) package_id: String,
     pub(crate) call: CompilerCall,
     /// Working directory of the call.
     pub(crate) dir: PathBuf,
@@ -56,7 +55,7 @@ impl Record {
     }
 
     pub(crate) fn artifact(&self, fresh: bool) -> Artifact {
-        Artifact { package: package_name(&self.package).to_owned(), path: self.library.clone(), fresh }
+        Artifact { package: package_name(&self.package_id).to_owned(), path: self.library.clone(), fresh }
     }
 }
 

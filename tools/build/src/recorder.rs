@@ -116,7 +116,7 @@ impl Recorder {
             // Rejects the older call if another process has built since, possibly with another call.
             let is_older = |record: &Record| {
                 let is_last = || list(&record.call).is_some_and(|list| Stamp::of(&list).is_same(&record.list));
-                unit.fresh && record.package == unit.package && record.library == unit.library && is_last()
+                unit.fresh && record.package_id == unit.package_id && record.library == unit.library && is_last()
             };
             let old = || older.iter().position(is_older).map(|at| older.swap_remove(at).call);
             let record = new.or_else(old).and_then(|call| self.record(unit, call, &scripts, &libraries));
@@ -167,7 +167,7 @@ impl Recorder {
         let of_workspace = libraries.iter().filter(|(manifest, _)| manifest.starts_with(&dir));
         let debugged = of_workspace.map(|(_, library)| library.clone()).collect();
         let list = Stamp::of(&list);
-        Some(Record { package: unit.package, call, dir, list, library: unit.library, debugged, inputs })
+        Some(Record { package_id: unit.package_id, call, dir, list, library: unit.library, debugged, inputs })
     }
 
     /// Returns the stamps of the sources in a dependency file. The compiler ran in `dir`.
@@ -206,7 +206,7 @@ impl Recorder {
                 // counts as unknown.
                 record.inputs.library = Stamp::of(&record.library);
             }
-            known.diagnostics.replace(&record.package, diagnostics.clone());
+            known.diagnostics.replace(&record.package_id, diagnostics.clone());
         }
         Ok(true)
     }

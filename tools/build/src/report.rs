@@ -142,8 +142,7 @@ pub(crate) struct Units {
 /// Plugin that is named in a message from cargo.
 #[derive(Debug, Clone)]
 pub(crate) struct Unit {
-    /// Id of the package.
-    pub(crate) package: String,
+    pub(crate) package_id: String,
     pub(crate) manifest: PathBuf,
     /// The crate's root source.
     pub(crate) root: PathBuf,
@@ -179,7 +178,7 @@ impl Report {
                 let Some(library) = library.map(|library| PathBuf::from(library.as_std_path())) else { return };
                 let name = package_name(&artifact.package_id.repr).to_owned();
                 self.units.plugins.push(Unit {
-                    package: artifact.package_id.repr,
+                    package_id: artifact.package_id.repr,
                     manifest: artifact.manifest_path.into(),
                     root: artifact.target.src_path.into(),
                     crate_name: artifact.target.name.replace('-', "_"),
