@@ -97,7 +97,7 @@ impl Host<'_> {
         self.swap(library)?;
         self.work()?;
         let names = self.wait_for_previous(1)?;
-        self.inject(reload, &before, lowest_free_descriptor()?)?;
+        self.inject_if_due(reload, &before, lowest_free_descriptor()?)?;
         self.send(reload, Step::Done, names)
     }
 
@@ -112,7 +112,7 @@ impl Host<'_> {
         let free: String = free.iter().map(Freed::line).collect();
         let descriptor = lowest_free_descriptor()?;
         self.neighbor("reuse", &[Value::Text(free)])?;
-        self.inject(reload, &before, descriptor)?;
+        self.inject_if_due(reload, &before, descriptor)?;
         let lives_until = Instant::now() + Duration::from_millis(self.plan.strikes_after_ms);
         loop {
             self.neighbor("work", &[])?;
@@ -158,7 +158,7 @@ impl Host<'_> {
         }
     }
 
-    fn inject(&self, reload: u64, before: &str, descriptor: i32) -> Result<()> {
+    fn inject_if_due(&self, reload: u64, before: &str, descriptor: i32) -> Result<()> {
         let Some(fault) = self.plan.injected_fault.filter(|_| reload == INJECT_AT) else { return Ok(()) };
         // Uses the largest mapping of the image, because this mapping contains the code.
         let image = image_of(before, &self.runtime.stage_dir()).context("the image was not among the mappings")?;
