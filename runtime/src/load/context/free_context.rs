@@ -13,7 +13,7 @@ use crate::load::context::event::Listeners;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::in_progress;
 use crate::load::context::owner::{self, Above, Owner};
-use crate::load::context::resolvers::Resolvers;
+use crate::load::context::resolvers::{self, Resolvers};
 use crate::load::context::waits::Work;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::{ContextError, LoadRequest};
@@ -70,10 +70,9 @@ impl FreeContext {
     /// Drops the callbacks of the context. Called when the unload of the context is over, or when the host shuts down. Logs each callback
     /// that owned a handle to a context of `host`.
     pub(super) fn let_go(&self, host: HostId) {
-        let (modules, natives) = self.resolvers.take();
         let_go(host, self.unloading.take());
-        let_go(host, modules);
-        let_go(host, natives);
+        let_go(host, resolvers::take(&self.resolvers.modules));
+        let_go(host, resolvers::take(&self.resolvers.natives));
     }
 
     /// Checks if the context is unloading, and all generations are dead or parked.

@@ -95,7 +95,9 @@ pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailur
 #[derive(Default)]
 pub(super) struct Resolvers {
     pub(super) owner: Owner,
-    settings: Mutex<Settings>,
+    pub(super) modules: Ranked<ModuleResolver>,
+    pub(super) natives: Ranked<NativeResolver>,
+    canary: Mutex<Option<Canary>>,
 }
 
 /// Rank of a resolver. The rank determines the order of calls.
@@ -114,68 +116,33 @@ type Known<C> = Registered<Arc<C>>;
 /// Resolver for native libraries, with its name in errors.
 pub(super) type NamedResolver = (String, Share<NativeResolver>);
 
-type Ranked<C> = Vec<(Rank, Known<C>)>;
-
-#[derive(Default)]
-struct Settings {
-    modules: Ranked<ModuleResolver>,
-    natives: Ranked<NativeResolver>,
-    canary: Option<Canary>,
-}
+/// Resolvers and handlers of one kind, in the order of registration.
+pub(super) type Ranked<C> = Mutex<Vec<(Rank, Known<C>)>>;
 
 impl Resolvers {
     pub(super) fn new(owner: Owner) -> Self {
-        Self { owner, settings: Mutex::default() }
-    }
-
-    pub(super) fn take(&self) -> (Vec<Known<ModuleResolver>>, Vec<Known<NativeResolver>>) {
-        let mut settings = lock(&self.settings);
-        let modules = settings.modules.drain(..).map(|(_rank, resolver)| resolver).collect();
-        (modules, settings.natives.drain(..).map(|(_rank, resolver)| resolver).collect())
+        Self { owner, ..Self::default() }
     }
 
     pub(super) fn set_canary(&self, canary: Canary) {
-        lock(&self.settings).canary = Some(canary);
+        *lock(&self.canary) = Some(canary);
     }
 
     pub(super) fn canary(&self) -> Option<Canary> {
-        lock(&self.settings).canary.clone()
-    }
-
-    /// Adds a resolver for modules. A resolver replaces the previous resolver with this rank. A handler is added to the existing handlers.
-    pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
-        let before = add(&mut lock(&self.settings).modules, rank, resolver);
-        // Drops the replaced resolver outside of the lock, because the drop of a captured value may add or remove resolvers. `add_native`
-        // and `remove` also drop resolvers outside of the lock.
-        before.into_iter().for_each(drop_caught);
-    }
-
-    /// Adds a resolver for native libraries, like [`Resolvers::add`].
-    pub(super) fn add_native(&self, rank: Rank, resolver: Known<NativeResolver>) {
-        let before = add(&mut lock(&self.settings).natives, rank, resolver);
-        before.into_iter().for_each(drop_caught);
-    }
-
-    pub(super) fn remove(&self, site: Site) {
-        let mut settings = lock(&self.settings);
-        let modules: Vec<_> = settings.modules.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
-        let natives: Vec<_> = settings.natives.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
-        drop(settings);
-        modules.into_iter().for_each(|(_rank, known)| drop_caught(known));
-        natives.into_iter().for_each(|(_rank, known)| drop_caught(known));
+        lock(&self.canary).clone()
     }
 
     /// Returns the resolver and the handlers for modules. The caller calls the returned functions without a lock.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
-        let settings = lock(&self.settings);
-        (of_rank(&settings.modules, &Rank::Resolver).next(), of_rank(&settings.modules, &Rank::Handler).collect())
+        let modules = lock(&self.modules);
+        (of_rank(&modules, &Rank::Resolver).next(), of_rank(&modules, &Rank::Handler).collect())
     }
 
     /// Returns the resolvers for native libraries, and the handlers. The resolver of `module` precedes the resolver of the context.
     pub(super) fn of_natives(&self, module: Option<&str>) -> (Vec<NamedResolver>, Vec<NamedResolver>) {
-        let settings = lock(&self.settings);
+        let natives = lock(&self.natives);
         let all = |rank: &Rank, name: &dyn Fn(usize) -> String| -> Vec<NamedResolver> {
-            let known = of_rank(&settings.natives, rank).enumerate();
+            let known = of_rank(&natives, rank).enumerate();
             known.map(|(at, resolver)| (name(at), resolver)).collect()
         };
         let of_module =
@@ -186,14 +153,29 @@ impl Resolvers {
     }
 }
 
-fn add<C: ?Sized>(all: &mut Ranked<C>, rank: Rank, new: Known<C>) -> Option<Known<C>> {
-    match all.iter_mut().find(|(known, _)| *known == rank && rank != Rank::Handler) {
+/// Adds a resolver. A resolver replaces the previous resolver with this rank. A handler is added to the existing handlers.
+pub(super) fn add<C: ?Sized>(all: &Ranked<C>, rank: Rank, new: Known<C>) {
+    let mut list = lock(all);
+    let before = match list.iter_mut().find(|(known, _)| *known == rank && rank != Rank::Handler) {
         Some((_rank, known)) => Some(std::mem::replace(known, new)),
         None => {
-            all.push((rank, new));
+            list.push((rank, new));
             None
         }
-    }
+    };
+    drop(list);
+    // Drops the replaced resolver outside of the lock, because the drop of a captured value may add or remove resolvers. `remove` and
+    // `take` also drop resolvers outside of the lock.
+    before.into_iter().for_each(drop_caught);
+}
+
+pub(super) fn remove<C: ?Sized>(all: &Ranked<C>, site: Site) {
+    let removed: Vec<_> = lock(all).extract_if(.., |(_rank, known)| known.site.is(site)).collect();
+    removed.into_iter().for_each(|(_rank, known)| drop_caught(known));
+}
+
+pub(super) fn take<C: ?Sized>(all: &Ranked<C>) -> Vec<Known<C>> {
+    lock(all).drain(..).map(|(_rank, known)| known).collect()
 }
 
 fn of_rank<C: ?Sized>(all: &[(Rank, Known<C>)], rank: &Rank) -> impl Iterator<Item = Share<C>> {

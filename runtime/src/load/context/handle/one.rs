@@ -21,9 +21,7 @@ use crate::load::context::lookup;
 use crate::load::context::native_libs::NativeLibrary;
 use crate::load::context::native_search;
 use crate::load::context::registry::ContextRegistry;
-use crate::load::context::resolvers::{
-    FoundModule, ModuleRequest, ModuleResolver, NativeResolver, Rank, ResolverFailure,
-};
+use crate::load::context::resolvers::{self, FoundModule, ModuleRequest, Rank, Ranked, ResolverFailure};
 use crate::load::context::scope::{ContextScope, Scoped};
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::ContextError;
@@ -437,7 +435,8 @@ impl LoadContext {
         &self,
         resolver: impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        self.resolving(Rank::Resolver, Site::new("resolver", &resolver), Arc::new(resolver))
+        let all = &self.line().resolvers.modules;
+        self.resolving(all, Rank::Resolver, Site::new("resolver", &resolver), Arc::new(resolver))
     }
 
     /// Adds a handler for missing modules. A handler is called if the resolver and the Default do not provide the module. Handlers are
@@ -447,7 +446,8 @@ impl LoadContext {
         &self,
         handler: impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        self.resolving(Rank::Handler, Site::new("handler for modules", &handler), Arc::new(handler))
+        let all = &self.line().resolvers.modules;
+        self.resolving(all, Rank::Handler, Site::new("handler for modules", &handler), Arc::new(handler))
     }
 
     /// Finds a native library. Searches the open libraries of the context. Then calls the resolver of the module `for_module`, if any, and
@@ -470,11 +470,8 @@ impl LoadContext {
         module: &str,
         resolver: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        self.resolving_native(
-            Rank::OfModule(module.to_owned()),
-            Site::new("resolver of native libraries", &resolver),
-            Arc::new(resolver),
-        )
+        let (all, rank) = (&self.line().resolvers.natives, Rank::OfModule(module.to_owned()));
+        self.resolving(all, rank, Site::new("resolver of native libraries", &resolver), Arc::new(resolver))
     }
 
     /// Sets the resolver for native libraries. The resolver is called before the folders of the modules and the system are searched.
@@ -483,7 +480,8 @@ impl LoadContext {
         &self,
         resolver: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        self.resolving_native(Rank::Resolver, Site::new("resolver of native libraries", &resolver), Arc::new(resolver))
+        let all = &self.line().resolvers.natives;
+        self.resolving(all, Rank::Resolver, Site::new("resolver of native libraries", &resolver), Arc::new(resolver))
     }
 
     /// Adds a handler for native libraries. Handlers are called last, in the order of registration.
@@ -492,7 +490,8 @@ impl LoadContext {
         &self,
         handler: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        self.resolving_native(Rank::Handler, Site::new("handler for native libraries", &handler), Arc::new(handler))
+        let all = &self.line().resolvers.natives;
+        self.resolving(all, Rank::Handler, Site::new("handler for native libraries", &handler), Arc::new(handler))
     }
 
     /// Enters the scope of the context on this thread until the guard is dropped.
@@ -513,20 +512,16 @@ impl LoadContext {
         Scoped::new(self.line().open("entering its scope")?, future)
     }
 
-    fn resolving(&self, rank: Rank, site: Site, code: Arc<ModuleResolver>) -> Registration {
-        self.line().resolvers.add(rank, Registered { code, site });
-        self.registration(site)
-    }
-
-    fn resolving_native(&self, rank: Rank, site: Site, code: Arc<NativeResolver>) -> Registration {
-        self.line().resolvers.add_native(rank, Registered { code, site });
-        self.registration(site)
-    }
-
-    /// Returns the registration of the resolver or handler that was registered at `site`.
-    fn registration(&self, site: Site) -> Registration {
+    /// Registers a resolver or handler in `all`, a list of this context.
+    fn resolving<C: ?Sized>(&self, all: &Ranked<C>, rank: Rank, site: Site, code: Arc<C>) -> Registration {
+        resolvers::add(all, rank, Registered { code, site });
         let line = Arc::downgrade(self.line());
-        Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))
+        Registration::new(site, move || {
+            if let Some(line) = line.upgrade() {
+                resolvers::remove(&line.resolvers.modules, site);
+                resolvers::remove(&line.resolvers.natives, site);
+            }
+        })
     }
 
     fn load(&self, library: Library) -> Result<ModuleSummary, ContextError> {
