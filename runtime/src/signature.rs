@@ -3,7 +3,6 @@
 #![expect(unsafe_code, reason = "vouches that slots hold the types of the signature that callers are compared with")]
 
 use std::fmt;
-use std::rc::Rc;
 use std::str::FromStr;
 
 use alcedo_abi::fingerprint::Fingerprint;
@@ -112,9 +111,9 @@ pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
 /// Returns the signature string of a module if the string matches the fingerprint. Otherwise, for example if the plugin uses type aliases,
 /// returns the string in parentheses. Callers with static types can still call the function, while callers with dynamic values receive an
 /// error.
-pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> Rc<str> {
+pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> String {
     let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
-    if is_true { signature.into() } else { format!("({signature})").into() }
+    if is_true { signature.to_owned() } else { format!("({signature})") }
 }
 
 /// Returns the signature of a module's function, as in [`described`].

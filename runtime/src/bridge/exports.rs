@@ -1,26 +1,61 @@
 //! Registry of the static functions that modules export, for calls by name.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use alcedo_abi::describe::ZCallInvoke;
+use alcedo_abi::describe::{ExportDesc, ZCallInvoke};
 use alcedo_abi::direct::DirectTrampoline;
 
 use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
 use crate::handles::ModuleId;
 
+/// Static function of a module. The address is valid while the image is mapped.
 #[derive(Clone)]
-pub(crate) struct Export {
-    pub gate: Rc<Gate>,
-    /// Path of the type that declares the function. Empty for functions of the protocol `ex`.
-    pub type_path: Rc<str>,
-    pub name: Rc<str>,
+pub(crate) struct ModuleExport {
+    /// Path of the type that declares the function, as declared by the module. Empty for functions of the protocol `ex`.
+    pub type_path: Arc<str>,
+    pub name: Arc<str>,
+    /// ZCall name, for errors and reports.
+    pub full: Arc<str>,
     pub fingerprint: u64,
-    pub signature: Rc<str>,
+    /// Signature as a string.
+    pub signature: Arc<str>,
     pub invoke: ZCallInvoke,
     /// Trampoline for direct calls. `None` if a parameter or the result is not a plain value.
     pub direct: Option<DirectTrampoline>,
+}
+
+impl ModuleExport {
+    pub(crate) fn of(module: &str, described: &ExportDesc) -> Self {
+        let (type_path, name) = (described.type_path.as_str(), described.name.as_str());
+        Self {
+            full: export_name(module, type_path, name).into(),
+            type_path: type_path.into(),
+            name: name.into(),
+            fingerprint: described.fingerprint,
+            signature: described.signature.as_str().into(),
+            invoke: described.invoke,
+            direct: described.direct.into_option(),
+        }
+    }
+}
+
+/// Static function of a module of the world.
+#[derive(Clone)]
+pub(crate) struct Export {
+    pub gate: Rc<Gate>,
+    pub function: ModuleExport,
+}
+
+impl Deref for Export {
+    type Target = ModuleExport;
+
+    fn deref(&self) -> &ModuleExport {
+        &self.function
+    }
 }
 
 /// Returns the ZCall name of a module's function.

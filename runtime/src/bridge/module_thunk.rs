@@ -11,7 +11,7 @@ use alcedo_abi::kinds::function_flags;
 use crate::boundary::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
-use crate::bridge::exports::{Export, export_name};
+use crate::bridge::exports::Export;
 use crate::bridge::module_code::static_code;
 use crate::bridge::rebuild::find_or_build;
 use crate::conjugate::gate::Gate;
@@ -122,18 +122,15 @@ fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
 /// Creates the resolved callee for a module's static function. `core` provides the red stack while the runtime exists.
 pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
-    let name = export_name(&export.gate.tag().name, &export.type_path, &export.name);
     let (signature, module) = (described(&export.signature, export.fingerprint), export.gate.tag().id);
     let black_code = core.upgrade().and_then(|core| static_code(&core, &export, &what));
-    let resolved = Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) });
+    let resolved = Resolved::new(signature, ExportDispatcher { export, what, core: Weak::clone(core) });
     resolved.by_module(module).with_black_code(black_code)
 }
 
 pub(super) struct ExportDispatcher {
     pub(super) export: Export,
     pub(super) what: Rc<str>,
-    /// ZCall name of the function.
-    name: String,
     core: Weak<Core>,
 }
 
@@ -145,7 +142,7 @@ impl Dispatcher for ExportDispatcher {
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
         let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
-        core.world.mode.may_call(&self.name, || Reach::Static(self.export.gate.tag().id))?;
+        core.world.mode.may_call(&self.export.full, || Reach::Static(self.export.gate.tag().id))?;
         core.red.call_module(&self.export.gate, &self.what, |failure| {
             // SAFETY: the gate is open, so the image is mapped. The buffer is borrowed for the call. Its pointer slots match the
             // fingerprint, which was compared when the name was resolved.

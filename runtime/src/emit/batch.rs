@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::bridge::core::Core;
-use crate::bridge::exports::Export;
+use crate::bridge::exports::{Export, ModuleExport};
 use crate::bridge::module_thunk::export_call;
 use crate::conjugate::class_hook_table::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
@@ -172,15 +172,9 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
     }
     core.chain.modules().set_title(module.gate.tag().id, &module.title);
     for described in module.described.exports {
-        let export = Export {
-            gate: Rc::clone(module.gate),
-            type_path: described.type_path.as_str().into(),
-            name: described.name.as_str().into(),
-            fingerprint: described.fingerprint,
-            signature: honest_words(described.signature.as_str(), described.fingerprint),
-            invoke: described.invoke,
-            direct: described.direct.into_option(),
-        };
+        let signature = honest_words(described.signature.as_str(), described.fingerprint).into();
+        let function = ModuleExport { signature, ..ModuleExport::of(module.name, described) };
+        let export = Export { gate: Rc::clone(module.gate), function };
         if export.type_path.is_empty() {
             register_explicit(core, export)?;
         } else {
@@ -192,7 +186,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
 
 fn register_explicit(core: &Rc<Core>, export: Export) -> Result<(), EmitError> {
     let tag = export.gate.tag().clone();
-    let name = Rc::clone(&export.name);
+    let name = Arc::clone(&export.name);
     core.explicit
         .register(&name, export_call(export, &Rc::downgrade(core)))
         .map_err(|error| EmitError::Export { module: tag.name.to_string(), error })

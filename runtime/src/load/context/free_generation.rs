@@ -9,10 +9,11 @@ use std::time::Duration;
 use semver::VersionReq;
 
 use crate::boundary::CallError;
+use crate::bridge::exports::ModuleExport;
 use crate::entry_gate::{Calling, EntryGate, Inside, NoRoom};
 use crate::lease::{Blocker, Lease, LeaseKind, Leases};
 use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
-use crate::load::context::free_module::{FreeExport, FreeModule};
+use crate::load::context::free_module::FreeModule;
 use crate::load::context::in_progress;
 use crate::load::context::info::ContextInfo;
 use crate::load::context::native_libs::Natives;
@@ -84,7 +85,7 @@ pub(super) struct Target {
     slot: OnceLock<u64>,
     /// Slot of the function in the generation that looked up the function. `None` if that generation has not borrowed the module.
     pub borrowed_slot: Option<u64>,
-    pub export: FreeExport,
+    pub export: ModuleExport,
 }
 
 impl Target {
@@ -323,13 +324,13 @@ impl FreeGeneration {
     pub(super) fn complete(&self, target: &Target, users: &Arc<Leases>) {
         let table = lock(&self.table);
         let Some(at) = table.modules.iter().position(|module| Arc::ptr_eq(&module.users, users)) else { return };
-        let is_its = |export: &FreeExport| Arc::ptr_eq(&export.full, &target.export.full);
+        let is_its = |export: &ModuleExport| Arc::ptr_eq(&export.full, &target.export.full);
         if let Some(export) = table.modules[at].exports.iter().position(is_its) {
             let _first = target.slot.set(join(at, export));
         }
     }
 
-    fn function(&self, slot: u64) -> Option<FreeExport> {
+    fn function(&self, slot: u64) -> Option<ModuleExport> {
         let (at, export) = split(slot & !BORROWED);
         let table = lock(&self.table);
         let module = match slot & BORROWED {

@@ -5,12 +5,10 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use alcedo_abi::describe::ZCallInvoke;
-use alcedo_abi::direct::DirectTrampoline;
 use alcedo_sys::crash;
 
 use crate::boundary::{CallError, from_module};
-use crate::bridge::exports::export_name;
+use crate::bridge::exports::ModuleExport;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::strings;
 use crate::handles::{Generation, ModuleId};
@@ -29,29 +27,12 @@ use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::ParkedImage;
 use crate::zcall::buffer::BufferMut;
 
-/// Function of a module. The address is valid while the image is mapped. The caller must hold a lease that keeps the image
-/// mapped.
-#[derive(Clone)]
-pub(super) struct FreeExport {
-    /// Type that the function belongs to, as declared by the module.
-    pub type_path: Arc<str>,
-    pub name: Arc<str>,
-    /// Full name `nm:/module:type:name`, for errors and reports.
-    pub full: Arc<str>,
-    pub fingerprint: u64,
-    /// Signature as a string.
-    pub signature: Arc<str>,
-    pub invoke: ZCallInvoke,
-    /// Trampoline for direct calls. `None` if the signature contains a value that is not plain.
-    pub direct: Option<DirectTrampoline>,
-}
-
 /// Module of a Slim, a pinned context or the Default. Usable on any thread.
 pub(super) struct FreeModule {
     core: Module,
     /// Id of the generation that contains the module.
     pub context: ContextId,
-    pub exports: Vec<FreeExport>,
+    pub exports: Vec<ModuleExport>,
     /// Leases of all possible callers: dependent modules, and contexts that have borrowed the module. The exit hook runs once these leases
     /// have ended.
     pub users: Arc<Leases>,
@@ -108,11 +89,12 @@ impl FreeModule {
     }
 
     pub(super) fn new(core: Module, context: ContextId) -> Arc<Self> {
-        let exports = core.described().exports.iter().map(|described| FreeExport::of(core.name(), described)).collect();
+        let described = core.described().exports;
+        let exports = described.iter().map(|described| ModuleExport::of(core.name(), described)).collect();
         Self::offering(core, context, exports)
     }
 
-    fn offering(core: Module, context: ContextId, exports: Vec<FreeExport>) -> Arc<Self> {
+    fn offering(core: Module, context: ContextId, exports: Vec<ModuleExport>) -> Arc<Self> {
         let users = Leases::new(core.leases().owner());
         Arc::new(Self { core, context, exports, users })
     }
@@ -159,20 +141,7 @@ impl Deref for FreeModule {
     }
 }
 
-impl FreeExport {
-    fn of(module: &str, described: &alcedo_abi::describe::ExportDesc) -> Self {
-        let (type_path, name) = (described.type_path.as_str(), described.name.as_str());
-        Self {
-            full: export_name(module, type_path, name).into(),
-            type_path: type_path.into(),
-            name: name.into(),
-            fingerprint: described.fingerprint,
-            signature: described.signature.as_str().into(),
-            invoke: described.invoke,
-            direct: described.direct.into_option(),
-        }
-    }
-
+impl ModuleExport {
     /// Calls the function on this thread. Returns the error or the panic of the callee.
     ///
     /// # Safety

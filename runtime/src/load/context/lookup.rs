@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use semver::VersionReq;
 
+use crate::bridge::exports::ModuleExport;
 use crate::lease::Leases;
 use crate::load::context::free_generation::{FreeGeneration, Target};
-use crate::load::context::free_module::{FreeExport, FreeModule};
+use crate::load::context::free_module::FreeModule;
 use crate::load::context::identity::TypeRef;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::loading;
@@ -37,7 +38,7 @@ pub(super) fn function(
     };
     let name = TypeName::read(type_path).map_err(&no_such)?;
     let mut offered = Vec::new();
-    let is_meant = |export: &FreeExport| *export.name == *method && name.is(&export.type_path);
+    let is_meant = |export: &ModuleExport| *export.name == *method && name.is(&export.type_path);
     let held = |step| match step {
         Step::Own => Ok(generation.held()),
         _ => Ok(registry()?.default_generation().held()),

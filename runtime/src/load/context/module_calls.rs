@@ -14,13 +14,13 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use alcedo_abi::host_direct::DirectCallee;
 
 use crate::boundary::{CallError, mismatch};
-use crate::bridge::exports::is_type;
+use crate::bridge::exports::{ModuleExport, is_type};
 use crate::bridge::nm::Method;
 use crate::bridge::protocols::built_in;
 use crate::handles::ZCallHandle;
 use crate::lease::{Lease, Leases};
 use crate::load::context::free_generation::{FreeGeneration, Target};
-use crate::load::context::free_module::{FreeExport, FreeModule};
+use crate::load::context::free_module::FreeModule;
 use crate::load::context::host_functions::HostFunction;
 use crate::load::context::registry::ContextRegistry;
 use crate::signature::Signature;
@@ -221,7 +221,7 @@ fn find(
     let (own, others): (Vec<_>, _) = held.into_iter().partition(|module| module.context == generation.id);
     let steps = [own, others, default.held()];
     let method = Method::of(name);
-    let is_meant = |module: &FreeModule, export: &FreeExport| match method {
+    let is_meant = |module: &FreeModule, export: &ModuleExport| match method {
         None => export.type_path.is_empty() && *export.name == *name.rest(),
         Some(Method { module: expected, type_path, method }) => {
             *expected == *module.name() && *export.name == *method && is_type(&export.type_path, type_path)
