@@ -179,19 +179,11 @@ pub struct Registration<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync> {
 /// A [`Registration`] of a callback with a runtime. Game thread only.
 pub type LocalRegistration = Registration<dyn FnOnce()>;
 
-impl Registration {
-    pub(crate) fn new(site: Site, remove: impl FnOnce() + Send + Sync + 'static) -> Self {
-        Self { site, remove: Box::new(remove) }
-    }
-}
-
-impl LocalRegistration {
-    pub(crate) fn local(site: Site, remove: impl FnOnce() + 'static) -> Self {
-        Self { site, remove: Box::new(remove) }
-    }
-}
-
 impl<F: ?Sized + FnOnce()> Registration<F> {
+    pub(crate) fn new(site: Site, remove: Box<F>) -> Self {
+        Self { site, remove }
+    }
+
     /// Returns the name of the callback. Returns `None` if the host set no name with [`Builder::named`](crate::Builder::named).
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {

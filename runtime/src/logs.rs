@@ -145,16 +145,14 @@ pub(crate) fn without_digits(message: &str) -> String {
     message.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
+/// Levels in the order of [`LogLevel`]. The first is [`LogLevel::ERROR`].
+const LEVELS: [Level; 5] = [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG, Level::TRACE];
+
 /// Returns the most verbose log level that any subscriber in this process currently accepts.
 pub(crate) fn loudest() -> LogLevel {
-    match tracing::level_filters::LevelFilter::current().into_level() {
-        None => LogLevel::OFF,
-        Some(Level::ERROR) => LogLevel::ERROR,
-        Some(Level::WARN) => LogLevel::WARN,
-        Some(Level::INFO) => LogLevel::INFO,
-        Some(Level::DEBUG) => LogLevel::DEBUG,
-        Some(Level::TRACE) => LogLevel::TRACE,
-    }
+    let loudest = tracing::level_filters::LevelFilter::current().into_level();
+    let found = LEVELS.iter().zip(1..).find(|(level, _)| loudest.as_ref() == Some(level));
+    found.map_or(LogLevel::OFF, |(_, number)| LogLevel(number))
 }
 
 /// Callsite for a log statement of a plugin. The metadata is set after the creation of the callsite, because the metadata contains a
@@ -250,13 +248,8 @@ fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     );
     let names: &'static [&'static str] = Box::leak(names.into_boxed_slice());
     let name = if key.is_span { text(&key.name) } else { "plugin event" };
-    let level = match LogLevel(key.level) {
-        LogLevel::ERROR => Level::ERROR,
-        LogLevel::WARN => Level::WARN,
-        LogLevel::INFO => Level::INFO,
-        LogLevel::DEBUG => Level::DEBUG,
-        _ => Level::TRACE,
-    };
+    let at = usize::from(key.level).checked_sub(1);
+    let level = at.and_then(|at| LEVELS.get(at)).copied().unwrap_or(Level::TRACE);
     let file = (!key.file.is_empty()).then(|| text(&key.file));
     let target = text(&key.target);
     let line = (key.line != 0).then_some(key.line);

@@ -356,7 +356,8 @@ impl Runtime {
     /// the host.
     fn registration(&self, site: Site, remove: Remove) -> LocalRegistration {
         let weak = self.downgrade();
-        LocalRegistration::local(site, move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site)))
+        let remove = move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site));
+        LocalRegistration::new(site, Box::new(remove))
     }
 
     /// Returns a weak handle of the host. A callback may own a weak handle.

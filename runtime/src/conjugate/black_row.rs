@@ -21,12 +21,14 @@ pub(super) struct BlackRow {
     head: Rc<Cell<BlackDirectory>>,
 }
 
-impl BlackRow {
-    pub(super) fn new() -> Self {
+impl Default for BlackRow {
+    fn default() -> Self {
         let head = BlackDirectory { entries: std::ptr::null(), len: 0, ends: 0 };
         Self { entries: Row::new(NOTHING), head: Rc::new(Cell::new(head)) }
     }
+}
 
+impl BlackRow {
     /// Returns the address of the head. The address is valid while `self` exists.
     pub(super) fn head(&self) -> *const BlackDirectory {
         self.head.as_ptr()

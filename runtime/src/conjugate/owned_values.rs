@@ -24,7 +24,7 @@ use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, GateState, Life};
 use crate::conjugate::serials::{Facts, Serials};
 use crate::conjugate::statistics::{BlackCount, BlackReport, SiteCount, SiteNumber, Sites};
-use crate::handles::{ModuleId, ObjectHandle, last_serial};
+use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind, Leases};
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
@@ -52,7 +52,7 @@ pub(crate) struct Opened {
     pub number: TypeNumber,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Stock {
     entries: Serials<Entry>,
     row: BlackRow,
@@ -104,19 +104,7 @@ struct Remains {
 impl Default for OwnedValues {
     fn default() -> Self {
         let (drops, dropped) = drops::queue();
-        let stock = Stock {
-            entries: Serials::new(0, last_serial()),
-            row: BlackRow::new(),
-            members: FxHashMap::default(),
-            type_counters: SlotMap::default(),
-            by_type: FxHashMap::default(),
-            orphans: FxHashMap::default(),
-            left: Vec::new(),
-            sites: Sites::default(),
-            made: 0,
-            released: 0,
-        };
-        Self { drops, dropped, stock: RefCell::new(stock) }
+        Self { drops, dropped, stock: RefCell::default() }
     }
 }
 

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
 
+use crate::handles::last_serial;
+
 /// Kind and age of the conjugate of a handle, and a flag that is true while the conjugate exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Facts {
@@ -64,6 +66,12 @@ pub(crate) struct Serials<T> {
     last_serial: u32,
     /// Offset that is added to the indexes in handles. Stores with different offsets assign different handles.
     base: u32,
+}
+
+impl<T> Default for Serials<T> {
+    fn default() -> Self {
+        Self::new(0, last_serial())
+    }
 }
 
 impl<T> Serials<T> {

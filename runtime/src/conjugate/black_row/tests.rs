@@ -19,7 +19,7 @@ fn read(row: &BlackRow, index: u32) -> (u32, usize, u32) {
 
 #[test]
 fn a_module_finds_what_is_there_and_nothing_of_what_has_ended() {
-    let row = BlackRow::new();
+    let row = BlackRow::default();
     let number = |serial: u64, index: u64| ConjugateHandle(serial << 32 | index);
     let address = std::ptr::without_provenance_mut;
     row.put(number(1, 0), address(64));

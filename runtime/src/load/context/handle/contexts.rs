@@ -266,7 +266,8 @@ impl Contexts {
         let code: Arc<Listener> = Arc::new(listener);
         self.registry.listeners.add(0, Registered { code, site });
         let registry = self.registry.weak();
-        Registration::new(site, move || registry.upgrade().iter().for_each(|registry| registry.listeners.remove(site)))
+        let remove = move || registry.upgrade().iter().for_each(|registry| registry.listeners.remove(site));
+        Registration::new(site, Box::new(remove))
     }
 
     /// Returns the context whose scope this thread has entered. A task enters its scope in each poll.

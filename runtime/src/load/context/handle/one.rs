@@ -349,7 +349,7 @@ impl LoadContext {
         let code: Arc<Listener> = Arc::new(callback);
         self.line().unloading.add(priority, Registered { code, site });
         let line = Arc::downgrade(self.line());
-        Registration::new(site, move || line.upgrade().iter().for_each(|line| line.unloading.remove(site)))
+        Registration::new(site, Box::new(move || line.upgrade().iter().for_each(|line| line.unloading.remove(site))))
     }
 
     /// Returns a function by type and method, with its signature such as `i32, String -> bool`. Searches the modules of this context, their
@@ -516,12 +516,13 @@ impl LoadContext {
     fn resolving<C: ?Sized>(&self, all: &Ranked<C>, rank: Rank, site: Site, code: Arc<C>) -> Registration {
         resolvers::add(all, rank, Registered { code, site });
         let line = Arc::downgrade(self.line());
-        Registration::new(site, move || {
+        let remove = move || {
             if let Some(line) = line.upgrade() {
                 resolvers::remove(&line.resolvers.modules, site);
                 resolvers::remove(&line.resolvers.natives, site);
             }
-        })
+        };
+        Registration::new(site, Box::new(remove))
     }
 
     fn load(&self, library: Library) -> Result<ModuleSummary, ContextError> {
