@@ -46,17 +46,23 @@ fn check(
     class: &Class,
     property: &Property,
 ) -> Result<Option<&'static str>, CallError> {
-    let (world, objects) = (&core.world, &core.world.objects);
+    let (world, objects, cdo) = (&core.world, &core.world.objects, class.cdo.get());
+    let default = || objects.read_value(cdo, &property.text);
     let suits = |value: &Value| {
         world.check_objects_as(&property.ty, value, String::new, &|object| class_awake(core, object)).is_ok()
     };
     let value = objects.read_value(object, &property.text)?;
     if !suits(&value) {
         objects.put_aside(object, &property.text, Aside::from(value).of_type(&property.ty))?;
-        give_default(core, object, class, property)?;
+        let default = default()?;
+        let to = PropertyDefault::of(core, class, &default);
+        if !matches!(to, PropertyDefault::OwnSubobject(_)) {
+            objects.write_unasked(object, &property.text, &default)?;
+        }
+        refer_to_own(core, &OwnReference { object, property: Rc::clone(&property.text), to })?;
         return Ok(Some("got the default"));
     }
-    if !objects.has_aside(object, &property.text) || !is_default(core, object, class, property, &value)? {
+    if !objects.has_aside(object, &property.text) || value != with_own_parts(core, default()?, cdo, object) {
         return Ok(None);
     }
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
@@ -72,25 +78,4 @@ fn check(
         }
         None => objects.put_aside(object, &property.text, earlier).map(|()| None),
     }
-}
-
-fn is_default(
-    core: &Core,
-    object: ObjectHandle,
-    class: &Class,
-    property: &Property,
-    value: &Value,
-) -> Result<bool, CallError> {
-    let default = core.world.objects.read_value(class.cdo.get(), &property.text)?;
-    Ok(*value == with_own_parts(core, default, class.cdo.get(), object))
-}
-
-fn give_default(core: &Core, object: ObjectHandle, class: &Class, property: &Property) -> Result<(), CallError> {
-    let objects = &core.world.objects;
-    let default = objects.read_value(class.cdo.get(), &property.text)?;
-    let to = PropertyDefault::of(core, class, &default);
-    if !matches!(to, PropertyDefault::OwnSubobject(_)) {
-        objects.write_unasked(object, &property.text, &default)?;
-    }
-    refer_to_own(core, &OwnReference { object, property: Rc::clone(&property.text), to })
 }
