@@ -23,15 +23,9 @@ pub struct Dormant {
     pub fields: Vec<KeptField>,
 }
 
-/// Property value of a dormant object.
-#[derive(Clone, Debug, PartialEq)]
-pub enum KeptValue {
-    /// Value that differs from the default of the missing class.
-    Own(Value),
-    /// Value equal to the default of the missing class. When the class is declared again, the property receives the default of the new
-    /// declaration.
-    Default,
-}
+/// Property value of a dormant object. `None` is the default of the missing class. When the class is declared again, the property receives
+/// the default of the new declaration.
+pub type KeptValue = Option<Value>;
 
 /// Saved field of a plugin part. The field is kept across a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -248,9 +242,6 @@ impl Dormant {
 
     /// Returns the objects to which the values have strong references. The owner of the values keeps these objects alive.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
-        strong_references(self.values.iter().filter_map(|(_, value)| match value {
-            KeptValue::Own(value) => Some(value),
-            KeptValue::Default => None,
-        }))
+        strong_references(self.values.iter().filter_map(|(_, value)| value.as_ref()))
     }
 }

@@ -144,24 +144,20 @@ pub(super) fn asleep(
             let own = own_value(sources, property, Some(was), removed.take(&property.text))?;
             let change = &mut changes[*change];
             *if own.is_some() { &mut change.dormant } else { &mut change.followed } += 1;
-            let kept = match own {
-                None => KeptValue::Default,
-                Some(own) => {
-                    let own = own.of_type(&property.ty);
-                    let now = own.instead.clone().unwrap_or_else(|| own.value.clone());
-                    // Also puts the value aside, because the property may have a different type when its class returns.
-                    removed.put(&property.text, Aside { instead: Some(now.clone()), ..own });
-                    KeptValue::Own(now)
-                }
-            };
+            let kept = own.map(|own| {
+                let own = own.of_type(&property.ty);
+                let now = own.instead.clone().unwrap_or_else(|| own.value.clone());
+                // Also puts the value aside, because the property may have a different type when its class returns.
+                removed.put(&property.text, Aside { instead: Some(now.clone()), ..own });
+                now
+            });
             values.push((Rc::clone(&property.text), kept));
         }
         // The object remains dormant with the body of a base class, and keeps all values that do not fit into this body. If a base class
         // has returned, its properties can hold some of these values again.
         before = sources.dormant.map(|dormant| {
-            let can_hold = |property: &Property, value: &KeptValue| match value {
-                KeptValue::Own(value) => fitting(sources, property, &value.clone().into()).is_some(),
-                KeptValue::Default => false,
+            let can_hold = |property: &Property, value: &KeptValue| {
+                value.clone().is_some_and(|value| fitting(sources, property, &value.into()).is_some())
             };
             let restored = plan.restored(dormant, can_hold);
             let mut left = dormant.clone();
@@ -178,14 +174,14 @@ pub(super) fn asleep(
     };
     for (_, value) in &dormant.values {
         let change = &mut changes[plan.asleep];
-        *if *value == KeptValue::Default { &mut change.followed } else { &mut change.dormant } += 1;
+        *if value.is_none() { &mut change.followed } else { &mut change.dormant } += 1;
     }
     for (name, value) in values {
         // The base class may have had a property with the name of a dormant value. Keeps one value per name: the newer one, unless only the
         // older one differs from its default.
         match dormant.values.iter_mut().find(|(known, _)| *known == name) {
             None => dormant.values.push((name, value)),
-            Some((_, older)) if value != KeptValue::Default => *older = value,
+            Some((_, older)) if value.is_some() => *older = value,
             Some(_) => {}
         }
     }
@@ -210,10 +206,7 @@ fn keep_removed(
     for (name, value) in &dormant.values {
         if !restored.contains(&**name) {
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);
-            let own = match value {
-                KeptValue::Own(value) => Some(removed.take_original(name, value)),
-                KeptValue::Default => None,
-            };
+            let own = value.as_ref().map(|value| removed.take_original(name, value));
             put_aside((name, own), &mut changes[change], removed);
         }
     }
@@ -300,8 +293,8 @@ fn decide<'p>(
             let own = match asleep {
                 Some((name, kept)) => {
                     let own = match kept {
-                        KeptValue::Own(value) => Some(removed.take_original(name, value)),
-                        KeptValue::Default => {
+                        Some(value) => Some(removed.take_original(name, value)),
+                        None => {
                             removed.take(name);
                             None
                         }
@@ -401,10 +394,7 @@ fn take_restored(
     if !is_renamed(from, property) {
         return Ok(None);
     }
-    let asleep = || match sources.dormant?.value(&property.text)? {
-        KeptValue::Own(value) => Some(Aside::from(value.clone())),
-        KeptValue::Default => None,
-    };
+    let asleep = || sources.dormant?.value(&property.text)?.clone().map(Aside::from);
     let Some(restored) = removed.take(&property.text).or_else(asleep) else { return Ok(None) };
     if fitting(sources, property, &restored).is_none() {
         removed.put(&property.text, restored);

@@ -294,7 +294,7 @@ impl<'a> Bringing<'a> {
                 self.report.unresolved.extend(references.lost.drain(..).map(line));
             }
             match &plan.targets[index] {
-                Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
+                Target::Sleep => asleep.push((name.as_str().into(), Some(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
                 Target::Property { to, is_plain: true, .. } if fits(&to.ty, &value).is_ok() => {
                     own.push((Rc::clone(to), value));
@@ -343,7 +343,7 @@ impl<'a> Bringing<'a> {
         // Processes the properties without a saved value, which had their default values when the object was saved.
         for index in (0..plan.targets.len()).filter(|index| self.is_default[*index]) {
             match &plan.targets[index] {
-                Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), KeptValue::Default)),
+                Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), None)),
                 Target::Property { change: Some(change), .. } => self.report.properties[*change].followed += 1,
                 Target::Property { change: None, .. } | Target::Nowhere { .. } => {}
             }

@@ -143,6 +143,7 @@ macro_rules! converted {
             $from::ScriptInterface($object) => $to::ScriptInterface($referred),
             $from::Array(values) => $to::Array(values.iter().map(|$inner| $nested).collect()),
             $from::Optional(value) => $to::Optional(value.as_deref().map(|$inner| Box::new($nested))),
+            $from::Delegate($binding) => $to::Delegate($bound.into()),
             $from::Multicast(bindings) => $to::Multicast(bindings.iter().map(|$binding| $bound).collect()),
             $from::Sparse(bindings) => $to::Sparse(bindings.iter().map(|$binding| $bound).collect()),
             $($arms)*
@@ -179,10 +180,6 @@ impl FileValue<'static> {
             Value::LocalText(LocalText { display, namespace, key }) => {
                 let (namespace, key) = (text(namespace), text(key));
                 Self::LocalText(Box::new(FileText { display: display.clone().into(), namespace, key }))
-            }
-            Value::Delegate(binding) => {
-                let (object, function) = (to(binding.object), text(&binding.function));
-                Self::Delegate(Box::new(FileBinding { object, function }))
             }
             Value::LazyObject(id) => Self::LazyObject(id.high, id.low),
             // Writes values as strings if their kind has no variant.
@@ -225,7 +222,6 @@ impl FileValue<'_> {
                 namespace: names.intern(&text.namespace),
                 key: names.intern(&text.key),
             }),
-            Self::Delegate(binding) => Value::Delegate(binding.binding(names, from)),
             Self::Printed(printed) => {
                 let (kind, text) = &**printed;
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());

@@ -18,7 +18,7 @@ use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::object::World;
 use crate::object::body::Body;
 use crate::object::class::Class;
-use crate::object::dormant::{Dormant, KeptValue};
+use crate::object::dormant::Dormant;
 use crate::object::naming::{DEFAULT_PREFIX, GeneratedName, name_problem};
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::transfer::{Rule, Transfer};
@@ -385,7 +385,7 @@ impl Gathering<'_> {
             if known.is_none() {
                 record.properties.push(PropertyRecord { name: name.to_string(), ty: String::new() });
             }
-            if let KeptValue::Own(value) = value {
+            if let Some(value) = value {
                 values.push((index as u32, FileValue::of(value, names, &|object| indexes.reference(object))));
             }
         }

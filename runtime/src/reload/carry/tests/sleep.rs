@@ -16,14 +16,11 @@ use crate::reload::plan::{Notes, plan_class};
 /// the property, and the property could not hold the dormant value.
 #[test]
 fn a_dormant_object_keeps_one_value_per_name() {
-    let text = || KeptValue::Own(Value::Text("a".into()));
-    let number = || KeptValue::Own(Value::F64(2.5));
-    for (dormant, of_base, expected) in [
-        (KeptValue::Default, "", KeptValue::Default),
-        (KeptValue::Default, "2.5", number()),
-        (text(), "2.5", number()),
-        (text(), "", text()),
-    ] {
+    let text = || Some(Value::Text("a".into()));
+    let number = || Some(Value::F64(2.5));
+    for (dormant, of_base, expected) in
+        [(None, "", None), (None, "2.5", number()), (text(), "2.5", number()), (text(), "", text())]
+    {
         let core = core();
         let types = &core.world.types;
         build(&core, Build { is_in_base: true, ..Build::from(("f64", "1")) }, SAME);
