@@ -56,22 +56,15 @@ named! {
     }
 }
 
-/// State of the owning module's gate.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) enum GateState {
-    Open,
-    /// The module is suspended by a reload, or its generation has ended.
-    Shut,
-}
-
 /// Error for an event that is invalid for the color and state of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("a {color} conjugate that is {life} cannot be {event}: {}", life.help(*color, *gate))]
+#[error("a {color} conjugate that is {life} cannot be {event}: {}", life.help(*color, *is_open))]
 pub(crate) struct LifeError {
     /// State of the conjugate. The rejected event has not changed this state.
     pub life: Life,
     pub color: Color,
-    pub gate: GateState,
+    /// State of the owning module's gate. `false` if the module is suspended by a reload, or its generation has ended.
+    pub is_open: bool,
     /// Rejected event.
     pub event: Event,
 }
@@ -79,34 +72,31 @@ pub(crate) struct LifeError {
 impl Life {
     /// Returns the state after `event` if the gate of the module is open. Returns [`LifeError`] for an invalid event.
     pub(crate) fn step(self, color: Color, event: Event) -> Result<Self, LifeError> {
-        self.step_behind(GateState::Open, color, event)
+        self.step_behind(true, color, event)
     }
 
-    /// Returns the state after `event`. A suspended conjugate can be dropped and ended, but not built. Drops are valid during a suspension,
+    /// Returns the state after `event`. `is_open` is the state of the module's gate. A suspended conjugate can be dropped and ended, but not built. Drops are valid during a suspension,
     /// because a rollback must not restore conjugates that the plugin has dropped. Returns [`LifeError`] for an invalid event.
-    pub(crate) fn step_behind(self, gate: GateState, color: Color, event: Event) -> Result<Self, LifeError> {
+    pub(crate) fn step_behind(self, is_open: bool, color: Color, event: Event) -> Result<Self, LifeError> {
         match (self, color, event) {
-            (Self::Unbuilt, _, Event::Build) if gate == GateState::Open => Ok(Self::Live),
+            (Self::Unbuilt, _, Event::Build) if is_open => Ok(Self::Live),
             (Self::Live, Color::Red, Event::Release) => Ok(Self::Dead),
             (Self::Live, Color::Black, Event::Dispose) => Ok(Self::Dead),
             (Self::Live, Color::Black, Event::Finalize) => Ok(Self::Queued),
             (Self::Queued, Color::Black, Event::Flush) => Ok(Self::Dead),
             (Self::Unbuilt | Self::Live | Self::Queued, _, Event::Retire) => Ok(Self::Dead),
-            (life, color, event) => Err(LifeError { life, color, gate, event }),
+            (life, color, event) => Err(LifeError { life, color, is_open, event }),
         }
     }
 
     /// Checks if the conjugate is unusable, permanently or during a suspension. An unbuilt conjugate is not expired.
-    pub(crate) fn is_expired(self, gate: GateState) -> bool {
-        match (self, gate) {
-            (Self::Unbuilt | Self::Live, GateState::Open) => false,
-            (Self::Queued | Self::Dead, _) | (_, GateState::Shut) => true,
-        }
+    pub(crate) fn is_expired(self, is_open: bool) -> bool {
+        !is_open || matches!(self, Self::Queued | Self::Dead)
     }
 
-    fn help(self, color: Color, gate: GateState) -> &'static str {
+    fn help(self, color: Color, is_open: bool) -> &'static str {
         match (self, color) {
-            (Self::Unbuilt, _) if gate == GateState::Shut => "its module accepts no calls",
+            (Self::Unbuilt, _) if !is_open => "its module accepts no calls",
             (Self::Unbuilt, _) => "it has to be built first",
             (Self::Live, Color::Red) => "only the host ends it, by releasing it",
             (Self::Live, Color::Black) => "only the plugin ends it, by dropping it",
@@ -116,33 +106,28 @@ impl Life {
     }
 }
 
-impl GateState {
-    pub(crate) fn of(is_open: bool) -> Self {
-        if is_open { Self::Open } else { Self::Shut }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Color, Event, GateState, Life, LifeError};
+    use super::{Color, Event, Life, LifeError};
 
     const LIVES: [Life; 4] = [Life::Unbuilt, Life::Live, Life::Queued, Life::Dead];
     const EVENTS: [Event; 6] =
         [Event::Build, Event::Release, Event::Dispose, Event::Finalize, Event::Flush, Event::Retire];
-    const GATES: [GateState; 2] = [GateState::Open, GateState::Shut];
+    const OPEN: bool = true;
+    const SHUT: bool = false;
 
     /// Checks a table of transitions. Rows are states and columns are events, in the order of `LIVES` and `EVENTS`; `-` is a rejected
     /// event.
-    fn check(color: Color, gate: GateState, table: [&str; 4]) {
+    fn check(color: Color, is_open: bool, table: [&str; 4]) {
         for (life, row) in LIVES.into_iter().zip(table) {
             let cells: Vec<_> = row.split_whitespace().collect();
             assert_eq!(cells.len(), EVENTS.len());
             for (event, cell) in EVENTS.into_iter().zip(cells) {
-                let found = life.step_behind(gate, color, event);
+                let found = life.step_behind(is_open, color, event);
                 match cell {
-                    "-" => assert_eq!(found, Err(LifeError { life, color, gate, event })),
+                    "-" => assert_eq!(found, Err(LifeError { life, color, is_open, event })),
                     next => assert_eq!(found.map(|life| life.to_string()), Ok(next.to_owned()), "{life} {event}"),
                 }
             }
@@ -152,35 +137,27 @@ mod tests {
     #[test]
     fn a_red_conjugate_is_built_and_released_by_the_host() {
         //   build release dispose finalize flush retire
-        check(Color::Red, GateState::Open, ["live - - - - dead", "- dead - - - dead", "- - - - - dead", "- - - - - -"]);
+        check(Color::Red, OPEN, ["live - - - - dead", "- dead - - - dead", "- - - - - dead", "- - - - - -"]);
     }
 
     #[test]
     fn a_black_conjugate_is_dropped_by_the_plugin() {
-        check(
-            Color::Black,
-            GateState::Open,
-            ["live - - - - dead", "- - dead queued - dead", "- - - - dead dead", "- - - - - -"],
-        );
+        check(Color::Black, OPEN, ["live - - - - dead", "- - dead queued - dead", "- - - - dead dead", "- - - - - -"]);
     }
 
     #[test]
     fn suspended_parts_may_end_and_are_not_rebuilt() {
-        check(Color::Red, GateState::Shut, ["- - - - - dead", "- dead - - - dead", "- - - - - dead", "- - - - - -"]);
-        check(
-            Color::Black,
-            GateState::Shut,
-            ["- - - - - dead", "- - dead queued - dead", "- - - - dead dead", "- - - - - -"],
-        );
+        check(Color::Red, SHUT, ["- - - - - dead", "- dead - - - dead", "- - - - - dead", "- - - - - -"]);
+        check(Color::Black, SHUT, ["- - - - - dead", "- - dead queued - dead", "- - - - dead dead", "- - - - - -"]);
     }
 
     /// Returns all states that an unbuilt conjugate with an open gate can reach.
-    fn reachable(color: Color) -> BTreeSet<(Life, GateState)> {
+    fn reachable(color: Color) -> BTreeSet<(Life, bool)> {
         let mut reached = BTreeSet::new();
-        let mut open = vec![(Life::Unbuilt, GateState::Open)];
+        let mut open = vec![(Life::Unbuilt, OPEN)];
         while let Some((life, gate)) = open.pop() {
             if reached.insert((life, gate)) {
-                open.extend(GATES.map(|gate| (life, gate)));
+                open.extend([OPEN, SHUT].map(|gate| (life, gate)));
                 open.extend(
                     EVENTS.iter().filter_map(|event| Some((life.step_behind(gate, color, *event).ok()?, gate))),
                 );
@@ -209,8 +186,8 @@ mod tests {
                 assert_eq!(ends(Event::Dispose), (color, life) == (Color::Black, Life::Live), "{case}");
                 assert_eq!(ends(Event::Flush), life == Life::Queued, "{case}");
                 // A suspended conjugate is expired. A resumed conjugate has its previous state.
-                assert!(life.is_expired(GateState::Shut), "{case}");
-                assert_eq!(life.is_expired(GateState::Open), life > Life::Live, "{case}");
+                assert!(life.is_expired(SHUT), "{case}");
+                assert_eq!(life.is_expired(OPEN), life > Life::Live, "{case}");
             }
         }
     }
@@ -222,8 +199,7 @@ mod tests {
             error.to_string(),
             "a black conjugate that is dead cannot be flushed: it has expired; request a new one"
         );
-        let error =
-            Life::Unbuilt.step_behind(GateState::Shut, Color::Black, Event::Build).expect_err("it is set aside");
+        let error = Life::Unbuilt.step_behind(SHUT, Color::Black, Event::Build).expect_err("it is set aside");
         assert_eq!(error.to_string(), "a black conjugate that is unbuilt cannot be built: its module accepts no calls");
     }
 }

@@ -21,7 +21,7 @@ use crate::cells::RefCell;
 use crate::conjugate::black_row::BlackRow;
 use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
-use crate::conjugate::life::{Color, Event, GateState, Life};
+use crate::conjugate::life::{Color, Event, Life};
 use crate::conjugate::serials::{Facts, Serials};
 use crate::conjugate::statistics::{BlackCount, BlackReport, SiteCount, SiteNumber, Sites};
 use crate::handles::{ModuleId, ObjectHandle};
@@ -136,7 +136,7 @@ impl OwnedValues {
     ) -> Result<BlackHandle, CallError> {
         let stock = &mut *self.stock.borrow_mut();
         let ty = value.ty();
-        let life = Life::Unbuilt.step_behind(stock.gate(module), Color::Black, Event::Build);
+        let life = Life::Unbuilt.step_behind(stock.is_open(module), Color::Black, Event::Build);
         let life = life.map_err(|_shut| CallError::Unavailable { what: format!("a new black {ty} of a module") })?;
         if matches!(ty.kind().conjugate(), None | Some(1)) {
             let message = format!("{ty} has no black conjugate: keep the value itself");
@@ -166,7 +166,7 @@ impl OwnedValues {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(handle)?;
         let counters = stock.type_counters.get(entry.counters)?;
-        if entry.life.is_expired(stock.gate(counters.module)) {
+        if entry.life.is_expired(stock.is_open(counters.module)) {
             return None;
         }
         let (at, ty) = (entry.value.at(), counters.ty.clone());
@@ -305,10 +305,10 @@ impl Stock {
         })
     }
 
-    /// Returns `Open` if a module can access its values: the module accepts calls, or is ending. The gate of the host is always open.
-    fn gate(&self, module: ModuleId) -> GateState {
+    /// Checks if a module can access its values: the module accepts calls, or is ending. The gate of the host is always open.
+    fn is_open(&self, module: ModuleId) -> bool {
         let keeps = || self.members.get(&module).is_some_and(|member| member.gate.keeps_values());
-        GateState::of(module == ModuleId::HOST || keeps())
+        module == ModuleId::HOST || keeps()
     }
 
     /// Applies the events to an owned value in order, and then removes the value. Returns `None` if the value has already ended.
