@@ -39,7 +39,7 @@ use store::{Begin, Entry, JobKey, JobOwner, State, Store, Turn, Waiting};
 use waking::Waking;
 
 pub(crate) use code::Code;
-pub(crate) use inbox::{HostJob, Inbox, Timing};
+pub(crate) use inbox::{HostJob, Inbox};
 pub use info::{JobCount, JobInfo};
 
 /// Maximum depth of nested calls of [`Tasks::pump_posted`].
@@ -141,7 +141,9 @@ impl Tasks {
                 made,
                 waking,
                 state: State::Waiting,
-                timing: timing(world),
+                // Applies to all modules, because code of modules that the reload keeps may also run before the commit. Such code runs for
+                // plugin parts of derived classes.
+                is_staged: world.mode.is_before_commit(),
                 ran_in: 0,
                 _lease: lease,
             }
@@ -301,7 +303,7 @@ impl Tasks {
     /// Drops jobs that were requested before the commit. Called in a rollback.
     pub(crate) fn end_staged(&self, world: &World, red: &RedStack) {
         self.receive(world, red);
-        let ended = self.store.borrow_mut().take(|entry| entry.timing == Timing::Staged);
+        let ended = self.store.borrow_mut().take(|entry| entry.is_staged);
         end_all(red, ended);
     }
 
@@ -416,17 +418,11 @@ impl Tasks {
 
 fn is_early(message: &Message, world: &World) -> bool {
     let is_of_older_code = match message {
-        Message::Post(posted) => posted.timing == Timing::Certain && !world.mode.is_starting(posted.module),
+        Message::Post(posted) => !posted.is_staged && !world.mode.is_starting(posted.module),
         Message::Host(_) => true,
         Message::Wake(_) | Message::Cancel(_) => false,
     };
     is_of_older_code && world.objects.is_in_shadow()
-}
-
-/// Returns the timing of jobs that are requested now on the game thread. The timing applies to all modules, because code of modules that
-/// the reload keeps may also run before the commit. Such code runs for plugin parts of derived classes.
-pub(crate) fn timing(world: &World) -> Timing {
-    if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
 
 /// Panic that occurred when the values of a job were dropped.

@@ -9,15 +9,14 @@ use super::host_context::CallerContext;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::waking::Waking;
-use crate::bridge::tasks::{self, Timing};
 use crate::handles::ModuleId;
 
 pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<'_>) -> Result<JobId, CallError> {
     let OwnedJob { job, code } = job;
     if job.kind == JobKind::POSTED {
-        // If a different thread posts the job, the timing is `Certain`, because a rollback affects only code on the game thread.
-        let timing = host.enter(|core| Ok::<_, CallError>(tasks::timing(&core.world))).unwrap_or(Timing::Certain);
-        host.inbox.post(module, job, code, timing)?;
+        // A job that a different thread posts is not staged, because a rollback affects only code on the game thread.
+        let is_staged = host.enter(|core| Ok::<_, CallError>(core.world.mode.is_before_commit())).unwrap_or(false);
+        host.inbox.post(module, job, code, is_staged)?;
         return Ok(JobId::NONE);
     }
     host.enter(|core| core.tasks.take((&core.world, &core.red), module, job, code))

@@ -27,17 +27,10 @@ pub(super) struct Posted {
     /// Source location of the request.
     pub place: Arc<str>,
     pub code: Code,
-    pub timing: Timing,
+    /// Set if the closure was requested on the game thread before the commit of a reload. The closure runs after the commit, and a
+    /// rollback ends the closure.
+    pub is_staged: bool,
     pub lease: Lease,
-}
-
-/// Specifies if a job depends on the commit of a reload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Timing {
-    /// Requested on the game thread before a commit: the job runs after the commit, and a rollback ends the job.
-    Staged,
-    /// The job does not depend on a commit.
-    Certain,
 }
 
 pub(super) enum Message {
@@ -77,12 +70,12 @@ impl Inbox {
 
     /// Posts a module's closure to the game thread. Returns an error if the module has ended or is unloading. After an error, the module
     /// still owns the closure, and the closure is not called.
-    pub(crate) fn post(&self, module: ModuleId, job: &Job<'_>, code: Code, timing: Timing) -> Result<(), CallError> {
+    pub(crate) fn post(&self, module: ModuleId, job: &Job<'_>, code: Code, is_staged: bool) -> Result<(), CallError> {
         let (object, place) = (job.object, location_text(job));
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         let lease = take(modules.get(&module), LeaseKind::Posted, &place)?;
         // The send succeeds, because the receiver exists while the module can call this function through the host API.
-        let _read = self.sender.send(Message::Post(Posted { module, object, place, code, timing, lease }));
+        let _read = self.sender.send(Message::Post(Posted { module, object, place, code, is_staged, lease }));
         drop(modules);
         Ok(())
     }

@@ -10,7 +10,7 @@ use alcedo_abi::task::JobId;
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 
 use super::code::Code;
-use super::inbox::{HostJob, Message, Posted, Timing};
+use super::inbox::{HostJob, Message, Posted};
 use super::schedule::{Schedule, next_due};
 use super::waking::Waking;
 use super::{JobInfo, what};
@@ -96,8 +96,8 @@ pub(super) struct Entry {
     /// State that all wakers of a task share. This state contains the lease of the task.
     pub waking: Option<Arc<Waking>>,
     pub state: State,
-    /// Specifies if the job depends on a commit.
-    pub timing: Timing,
+    /// Set if the job was requested before the commit of a reload. The job runs after the commit, and a rollback ends the job.
+    pub is_staged: bool,
     /// Last tick in which the job ran.
     pub ran_in: u64,
     /// Lease on the module; `None` for a task, whose wakers hold the lease.
@@ -152,7 +152,7 @@ impl Store {
 
     /// Adds a closure that a module has posted. If the object of the closure is destroyed, the closure never runs, and is dropped.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
-        let Posted { object, place, code, timing, lease, .. } = posted;
+        let Posted { object, place, code, is_staged, lease, .. } = posted;
         // Uses the current conjugate of the object, because a thread that posts cannot look up the conjugate. Class default objects run no
         // jobs.
         let life = match JobOwner::of(&world.objects, object, gate.tag().id) {
@@ -161,7 +161,7 @@ impl Store {
         };
         let made = self.next_number();
         // A rollback first receives all sent messages. A message that is received after a reload therefore belongs to a committed reload.
-        let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };
+        let is_staged = is_staged && world.mode.is_before_commit();
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),
             gate,
@@ -174,7 +174,7 @@ impl Store {
             repeats: None,
             waking: None,
             state: State::Waiting,
-            timing,
+            is_staged,
             ran_in: 0,
             _lease: Some(lease),
         };
@@ -208,7 +208,7 @@ impl Store {
     pub(super) fn begin(&mut self, key: JobKey, world: &World) -> Begin {
         let tick = self.tick;
         let Some(entry) = self.entries.get_mut(key) else { return Begin::Gone };
-        let is_new = entry.timing == Timing::Staged || world.mode.is_starting(entry.gate.tag().id);
+        let is_new = entry.is_staged || world.mode.is_starting(entry.gate.tag().id);
         if entry.state != State::Waiting || is_new || !entry.gate.is_open() {
             return Begin::NotNow;
         }
@@ -262,7 +262,7 @@ impl Store {
 
     /// Marks all jobs as independent of a commit.
     pub(super) fn commit(&mut self) {
-        self.entries.values_mut().for_each(|entry| entry.timing = Timing::Certain);
+        self.entries.values_mut().for_each(|entry| entry.is_staged = false);
     }
 
     /// Lists the jobs in order of creation.
