@@ -39,33 +39,20 @@ pub(crate) struct ClassShape {
     pub interfaces: Vec<String>,
 }
 
-/// Source of a property's values in the new build. All names in the variants are names of the old build.
+/// Property of the old build whose values a property of the new build receives.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum PropertyDiff {
-    /// Property whose name and type are unchanged.
-    Carried {
-        /// Name in both builds.
-        from: String,
-    },
-    /// Property with an unchanged type. A redirect maps the old name to the new name.
-    Renamed {
-        /// Old name.
-        from: String,
-    },
-    /// Property whose type has changed. The value is converted if possible.
-    Retyped {
-        /// Old name.
-        from: String,
-    },
-    /// Property without a predecessor. Receives its default.
-    Added,
+pub(crate) struct Predecessor {
+    /// Name in the old build. If the name differs from the new name, a redirect maps it to the new name.
+    pub name: String,
+    /// False if the type has changed. The value is converted if possible.
+    pub has_same_type: bool,
 }
 
 /// All changes of a class between two builds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
-    /// Source of each property of the new build, in the order of the new build.
-    pub properties: Vec<PropertyDiff>,
+    /// Predecessor of each property of the new build, in the order of the new build. A property without a predecessor receives its default.
+    pub properties: Vec<Option<Predecessor>>,
     /// Properties of the old build that have no successor, in the order of the old build.
     pub removed: Vec<String>,
     /// Default subobjects that a reload must create, in the order of the new build. Each entry contains name and class path. If the class of
@@ -97,20 +84,15 @@ fn property_diffs(
     old: &[PropertyShape],
     new: &[PropertyShape],
     redirects: &[(String, String)],
-) -> (Vec<PropertyDiff>, Vec<String>) {
+) -> (Vec<Option<Predecessor>>, Vec<String>) {
     let origins = origins(&names(old, |p| &p.name), &names(new, |p| &p.name), redirects);
-    let diff = |property: &PropertyShape| {
-        let Some(from) = origins.get(property.name.as_str()).map(|&at| &old[at]) else { return PropertyDiff::Added };
-        let name = from.name.clone();
-        match (from.key == property.key, from.name == property.name) {
-            (true, true) => PropertyDiff::Carried { from: name },
-            (true, false) => PropertyDiff::Renamed { from: name },
-            (false, _) => PropertyDiff::Retyped { from: name },
-        }
+    let predecessor = |property: &PropertyShape| {
+        let from = &old[*origins.get(property.name.as_str())?];
+        Some(Predecessor { name: from.name.clone(), has_same_type: from.key == property.key })
     };
     let followed: HashSet<usize> = origins.values().copied().collect();
     let removed = old.iter().enumerate().filter(|(at, _)| !followed.contains(at));
-    (new.iter().map(diff).collect(), removed.map(|(_, property)| property.name.clone()).collect())
+    (new.iter().map(predecessor).collect(), removed.map(|(_, property)| property.name.clone()).collect())
 }
 
 type Subobjects = Vec<(String, String)>;
@@ -148,7 +130,7 @@ fn origins<'n>(old: &[&'n str], new: &[&'n str], redirects: &'n [(String, String
 
 #[cfg(test)]
 mod tests {
-    use super::{ClassShape, PropertyDiff, PropertyShape, TypeKey, difference};
+    use super::{ClassShape, Predecessor, PropertyShape, TypeKey, difference};
 
     fn pairs(text: &str) -> Vec<(String, String)> {
         let pair = |pair: &str| {
@@ -174,11 +156,11 @@ mod tests {
         let shape = |text| ClassShape { properties: properties(text), ..ClassShape::default() };
         let found = difference(&shape(old), &shape(new), &pairs(redirects));
         let diffs =
-            properties(new).into_iter().zip(&found.properties).map(|(PropertyShape { name, .. }, diff)| match diff {
-                PropertyDiff::Carried { from } => format!("{from}="),
-                PropertyDiff::Renamed { from } => format!("{name}<{from}"),
-                PropertyDiff::Retyped { from } => format!("{name}~{from}"),
-                PropertyDiff::Added => format!("{name}+"),
+            properties(new).into_iter().zip(&found.properties).map(|(PropertyShape { name, .. }, from)| match from {
+                Some(Predecessor { name: from, has_same_type: false }) => format!("{name}~{from}"),
+                Some(Predecessor { name: from, .. }) if *from != name => format!("{name}<{from}"),
+                Some(_) => format!("{name}="),
+                None => format!("{name}+"),
             });
         let removed = found.removed.iter().map(|name| format!("{name}-"));
         assert_eq!(diffs.chain(removed).collect::<Vec<_>>().join(" "), expected, "{old} | {new} | {redirects}");
@@ -233,7 +215,7 @@ mod tests {
         let old = ClassShape { properties: old, ..ClassShape::default() };
         let new = ClassShape { properties: vec![shape(format!("a{ROW}"))], ..ClassShape::default() };
         let found = difference(&old, &new, &redirects);
-        assert_eq!(found.properties, [PropertyDiff::Renamed { from: format!("a{}", ROW - 1) }]);
+        assert_eq!(found.properties, [Some(Predecessor { name: format!("a{}", ROW - 1), has_same_type: true })]);
         assert_eq!(found.removed.len(), ROW - 1);
     }
 

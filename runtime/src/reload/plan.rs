@@ -13,7 +13,7 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 pub(crate) use crate::emit::conversions::is_subobject;
 use crate::emit::conversions::types_of;
-use crate::emit::diff::{self, PropertyDiff};
+use crate::emit::diff::{self, Predecessor};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
 use crate::object::dormant::{Dormant, KeptValue};
@@ -242,10 +242,10 @@ pub(super) fn plan_class(
     };
     let conversions = conversions_of(new);
     let mut actions = Vec::new();
-    for (property, diff) in new.properties.iter().zip(&difference.properties) {
-        let action = match diff {
-            PropertyDiff::Added if is_subobject(property) => Action::Subobject,
-            PropertyDiff::Added => {
+    for (property, from) in new.properties.iter().zip(&difference.properties) {
+        let action = match from {
+            None if is_subobject(property) => Action::Subobject,
+            None => {
                 let after = default_of(core, new, property)?;
                 let default = PropertyDefault::of(core, new, &after);
                 let words = || match was_dormant {
@@ -256,21 +256,15 @@ pub(super) fn plan_class(
                 let names = current_names.of(&property.text).iter().map(|name| (*name).to_owned()).collect();
                 Action::Restore { names, default, change }
             }
-            PropertyDiff::Carried { from } | PropertyDiff::Renamed { from } | PropertyDiff::Retyped { from } => {
+            Some(Predecessor { name: from, has_same_type }) => {
                 let Some(source) = old.find_property(from).cloned() else { continue };
-                if should_report && matches!(diff, PropertyDiff::Renamed { .. }) {
+                if should_report && *has_same_type && **from != *property.text {
                     notes.structure.push(format!("{short}.{from} is now called {}", property.text));
                 }
                 let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
                 let was = (!is_subobject(property)).then(|| PropertyDefault::of(core, old, &before));
                 let default = PropertyDefault::of(core, new, &after);
-                if matches!(diff, PropertyDiff::Retyped { .. }) {
-                    let (before, after) = (source.ty.to_string(), property.ty.to_string());
-                    let is_same = before != after && is_same_type(&core.world, &before, &property.ty);
-                    let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
-                    let change = note(&property.text, words, notes.changes);
-                    Action::Convert { from: source, was, default, change, is_same }
-                } else {
+                if *has_same_type {
                     // A class default object refers to its own subobjects. Defaults that refer to subobjects of the old and of the new
                     // class default object are therefore equal if the subobjects have the same name.
                     let is_change = should_report && before != after && !refers(&after);
@@ -278,6 +272,12 @@ pub(super) fn plan_class(
                     let words = if is_change { words() } else { String::new() };
                     let change = note(&property.text, words, notes.changes);
                     Action::Carry { from: source, was, default, change }
+                } else {
+                    let (before, after) = (source.ty.to_string(), property.ty.to_string());
+                    let is_same = before != after && is_same_type(&core.world, &before, &property.ty);
+                    let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
+                    let change = note(&property.text, words, notes.changes);
+                    Action::Convert { from: source, was, default, change, is_same }
                 }
             }
         };
@@ -387,7 +387,7 @@ fn whole_conversions(
 /// Returns a hint about a possible rename if exactly one property was removed, and exactly one property with an equal type was added.
 fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Difference) -> Option<String> {
     let [from] = &difference.removed[..] else { return None };
-    let mut added = new.properties.iter().zip(&difference.properties).filter(|(_, diff)| **diff == PropertyDiff::Added);
+    let mut added = new.properties.iter().zip(&difference.properties).filter(|(_, from)| from.is_none());
     let (Some((to, _)), None) = (added.next(), added.next()) else { return None };
     let from = old.find_property(from)?;
     let is_same = from.ty.to_string() == to.ty.to_string() && !is_subobject(from) && !is_subobject(to);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
-use crate::emit::diff::{self, ClassShape, PropertyDiff, PropertyShape, TypeKey};
+use crate::emit::diff::{self, ClassShape, Predecessor, PropertyShape, TypeKey};
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::make_cdo;
 use crate::object::fixed;
@@ -134,26 +134,26 @@ fn targets(
     let mut targets: Vec<_> = record.properties.iter().map(|_| Target::Sleep).collect();
     let mut added = Vec::new();
     let conversions = conversions_of(class);
-    for (property, diff) in properties.iter().zip(&difference.properties) {
-        let (from, change) = match diff {
-            PropertyDiff::Added => {
-                if !is_dormant {
-                    added.push(note(&property.text, added_words(core, class, property)));
-                }
-                continue;
+    for (property, from) in properties.iter().zip(&difference.properties) {
+        let Some(Predecessor { name: from, has_same_type }) = from else {
+            if !is_dormant {
+                added.push(note(&property.text, added_words(core, class, property)));
             }
-            PropertyDiff::Carried { from } => (from, None),
-            PropertyDiff::Renamed { from } => (from, Some(format!("was called {from}"))),
-            PropertyDiff::Retyped { from } => {
-                let saved = record.properties.iter().find(|saved| saved.name == *from);
-                let was = saved.map_or("?", |saved| saved.ty.as_str());
-                (from, Some(format!("{was} → {}", property.ty)))
+            continue;
+        };
+        let saved = record.properties.iter().position(|saved| saved.name == *from);
+        let change = match (has_same_type, **from == *property.text) {
+            (true, true) => None,
+            (true, false) => Some(format!("was called {from}")),
+            (false, _) => {
+                let was = saved.map_or("?", |at| record.properties[at].ty.as_str());
+                Some(format!("{was} → {}", property.ty))
             }
         };
         let change = change.map(|words| note(&property.text, words));
-        if let Some(at) = record.properties.iter().position(|saved| saved.name == *from) {
+        if let Some(at) = saved {
             // No function converts values of the current type.
-            let may_convert = matches!(diff, PropertyDiff::Retyped { .. }) || record.properties[at].ty.is_empty();
+            let may_convert = !has_same_type || record.properties[at].ty.is_empty();
             let conversions = conversions.get(&property.text).filter(|_| may_convert).cloned().unwrap_or_default();
             let is_plain = change.is_none() && conversions.is_empty() && is_plain(&property.ty);
             targets[at] = Target::Property { to: Rc::clone(property), change, conversions, is_plain };
