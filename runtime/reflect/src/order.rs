@@ -6,44 +6,35 @@
 /// # Errors
 /// If the dependencies have a cycle, returns the indices of the cycle. Each of these indices depends on the next index.
 pub fn by_need(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Result<Vec<usize>, Vec<usize>> {
-    let mut visit = Visit { needs, marks: vec![Mark::Fresh; count], path: Vec::new(), order: Vec::new() };
+    let mut visit = Visit { needs, is_done: vec![false; count], path: Vec::new(), order: Vec::new() };
     for index in 0..count {
         visit.enter(index)?;
     }
     Ok(visit.order)
 }
 
-#[derive(Clone, Copy)]
-enum Mark {
-    Fresh,
-    Open,
-    Done,
-}
-
 struct Visit<F> {
     needs: F,
-    marks: Vec<Mark>,
+    is_done: Vec<bool>,
+    /// Indices whose dependencies are being visited.
     path: Vec<usize>,
     order: Vec<usize>,
 }
 
 impl<F: Fn(usize) -> Vec<usize>> Visit<F> {
     fn enter(&mut self, index: usize) -> Result<(), Vec<usize>> {
-        match self.marks[index] {
-            Mark::Done => return Ok(()),
-            Mark::Open => {
-                let start = self.path.iter().position(|&open| open == index).unwrap_or(0);
-                return Err(self.path[start..].to_vec());
-            }
-            Mark::Fresh => {}
+        if self.is_done[index] {
+            return Ok(());
         }
-        self.marks[index] = Mark::Open;
+        if let Some(start) = self.path.iter().position(|&open| open == index) {
+            return Err(self.path[start..].to_vec());
+        }
         self.path.push(index);
         for need in (self.needs)(index) {
             self.enter(need)?;
         }
         self.path.pop();
-        self.marks[index] = Mark::Done;
+        self.is_done[index] = true;
         self.order.push(index);
         Ok(())
     }
