@@ -40,7 +40,7 @@ impl Stores<'_> {
         classes.retain(|class| class.path.starts_with(&start));
         classes.sort_by(|one, other| one.path.cmp(&other.path));
         for class in classes {
-            let parts = class.subobjects.iter().map(|part| (&part.name, &part.class_path, part.role));
+            let parts = class.subobjects.iter().map(|part| (&part.name, &part.class_path, part.is_root));
             let (parts, of_bases) = (parts.collect::<Vec<_>>(), (&class.subobject_overrides, &class.default_overrides));
             let vtable: Vec<_> = class.vtable.iter().map(|function| &function.path).collect();
             text += &format!("{} {parts:?} {vtable:?} {of_bases:?}\n", class.path);

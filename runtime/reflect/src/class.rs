@@ -24,25 +24,8 @@ pub struct Subobject {
     pub name: Rc<str>,
     /// Path of the subobject's class. A class derived from the owner's class may override the path.
     pub class_path: Rc<str>,
-    /// Role in the owner.
-    pub role: SubobjectRole,
-}
-
-/// Role of a subobject in its owner.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SubobjectRole {
-    /// Ordinary part of the owner.
-    Part,
-    /// Root component of an actor. All further components of the actor are attached to the root component.
-    Root,
-}
-
-impl Subobject {
-    /// Checks if the subobject is the owner's root.
-    #[inline]
-    pub fn is_root(&self) -> bool {
-        self.role == SubobjectRole::Root
-    }
+    /// True for the root component of an actor. All further components of the actor are attached to the root component.
+    pub is_root: bool,
 }
 
 /// Class of the object model. After the declaration, only the CDO and the cached construction plans change.

@@ -8,7 +8,7 @@ use alcedo_abi::kinds::{class_flags, function_flags, property_flags};
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, ObjectHandle};
 
-use crate::class::{Class, Members, Subobject, SubobjectRole};
+use crate::class::{Class, Members, Subobject};
 use crate::compile::{Compiler, declares_subobject};
 use crate::decl::{ClassDecl, FunctionDecl};
 use crate::function::{self, Function};
@@ -262,13 +262,11 @@ impl Compiler<'_> {
                 problem: format!("the property is a {}; it must be a reference to an object", property.ty),
             });
         };
-        let is_root = property.flags & property_flags::ROOT_COMPONENT != 0;
-        let role = if is_root { SubobjectRole::Root } else { SubobjectRole::Part };
         Ok(Subobject {
             property: property.clone(),
             name: property.text.clone(),
             class_path: instead.map_or_else(|| class.clone(), |path| path.into()),
-            role,
+            is_root: property.flags & property_flags::ROOT_COMPONENT != 0,
         })
     }
 }

@@ -206,23 +206,17 @@ struct NewObject {
     object: ObjectHandle,
     class: Rc<Class>,
     template: Option<ObjectHandle>,
-    origin: TemplateOrigin,
+    /// True if `template` is the archetype that the caller requested, or the subobject in the owner's template. The copy of the owner's
+    /// template overwrites the subobject's values only in this case. Otherwise, `template` is the CDO of the subobject's own class, because
+    /// the owner's template lacks the subobject.
+    is_requested: bool,
     parts: Vec<NewObject>,
 }
 
 impl NewObject {
     fn new(object: ObjectHandle, class: &Rc<Class>, template: Option<ObjectHandle>) -> Self {
-        Self { object, class: Rc::clone(class), template, origin: TemplateOrigin::Requested, parts: Vec::new() }
+        Self { object, class: Rc::clone(class), template, is_requested: true, parts: Vec::new() }
     }
-}
-
-/// Origin of a subobject's template. The copy of the owner's template overwrites the subobject's values only if the origin is `Requested`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum TemplateOrigin {
-    /// Archetype that the caller requested, or the subobject in the owner's template.
-    Requested,
-    /// CDO of the subobject's own class. Used if the owner's template lacks the subobject.
-    OwnClass,
 }
 
 /// Time at which the template's values are copied to the object.
@@ -406,8 +400,8 @@ impl Constructor<'_> {
             };
             self.step(new_object.object, || ConstructionStep::CopyValues(new_object.class.path.to_string()), copy)?;
         }
-        let requested = new_object.parts.iter().filter(|part| part.origin == TemplateOrigin::Requested);
-        requested.into_iter().try_for_each(|part| self.copy_values(part, pairs))
+        let mut requested = new_object.parts.iter().filter(|part| part.is_requested);
+        requested.try_for_each(|part| self.copy_values(part, pairs))
     }
 
     /// Runs PostInitProperties of the subobjects, then of the object. For each object, runs the plugin's PostInitProperties first. Then

@@ -99,7 +99,7 @@ impl World {
     /// Returns the default subobject that the object's class declares as root.
     pub fn root_subobject(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         let class = self.0.objects.class(object)?;
-        let root = class.lineage().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root())?;
+        let root = class.lineage().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root)?;
         self.0.objects.subobject(object, &root.name)
     }
 

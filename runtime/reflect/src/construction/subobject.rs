@@ -4,9 +4,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::checks::refused_as_abstract;
 use super::living::part_pairs;
-use super::{
-    ConstructionFailed, ConstructionStep, Constructor, Copying, NewObject, Order, Pairs, StepError, TemplateOrigin,
-};
+use super::{ConstructionFailed, ConstructionStep, Constructor, Copying, NewObject, Order, Pairs, StepError};
 use crate::class::{Class, Subobject};
 use crate::objects::object_flags;
 use crate::value::Value;
@@ -57,11 +55,11 @@ impl Constructor<'_> {
             of_template => {
                 let mut apart = Vec::new();
                 let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
-                part.origin = TemplateOrigin::OwnClass;
+                part.is_requested = of_template.is_some();
                 if let Some(template) = of_template {
                     // The subobject in the owner's template has a different class than the new subobject. The values of the template's
                     // subobject overwrite the values from the CDO of the new subobject's class.
-                    (part.template, part.origin) = (Some(template), TemplateOrigin::Requested);
+                    part.template = Some(template);
                     pairs.push((template, part.object));
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
                 }

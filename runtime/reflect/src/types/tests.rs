@@ -10,7 +10,7 @@ use alcedo_base::handles::ClassId;
 use expect_test::{Expect, expect};
 
 use crate::World;
-use crate::class::{Class, Subobject, SubobjectRole};
+use crate::class::{Class, Subobject};
 use crate::decl::{Batch, ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use crate::function::Function;
 use crate::origin::Origin;
@@ -90,7 +90,9 @@ fn describe(class: &Class) -> String {
         let Function { flags, vslot, overrides, fingerprint, doc, .. } = &**function;
         format!("{function:?} {flags:x} {vslot:?} {overrides:?} {fingerprint:x} {doc:?}")
     };
-    let part = |part: &Subobject| format!("part {} {} {:?}", part.name, part.class_path, part.role);
+    let part = |part: &Subobject| {
+        format!("part {} {} {}", part.name, part.class_path, if part.is_root { "Root" } else { "Part" })
+    };
     let head = format!("{} {:x} {:?} {}/{}", class.path, class.flags, class.doc, class.size(), class.align());
     let mut lines = vec![head, format!("{:?} {:?}", class.subobject_overrides, class.interfaces)];
     lines.extend(class.properties.iter().map(property));
@@ -237,8 +239,8 @@ fn an_own_subobject_keeps_its_class_and_role() {
         .with_flags(property_flags::DEFAULT_SUBOBJECT | property_flags::ROOT_COMPONENT);
     let class = part_of_class(dynamic("X", ACTOR, &[root]), "root", ACTOR);
     let class = declare(&world, [class]).remove(0);
-    let Subobject { class_path, role, .. } = &class.subobjects[0];
-    assert_eq!((&**class_path, *role), ("/Script/Engine.Component", SubobjectRole::Root));
+    let Subobject { class_path, is_root, .. } = &class.subobjects[0];
+    assert_eq!((&**class_path, *is_root), ("/Script/Engine.Component", true));
 }
 
 #[test]
