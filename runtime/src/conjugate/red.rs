@@ -344,7 +344,8 @@ mod tests {
         });
         assert_eq!(lives(&stack, &outer), [false; 2]);
         let facts = stack.reds().facts(outer[0], now + Duration::from_secs(1));
-        let expected = Facts { kind: PropertyKind::STRING, age: Age::Exactly(Duration::from_secs(1)), lives: false };
+        let age = Age { at_least: Duration::from_secs(1), is_exact: true };
+        let expected = Facts { kind: PropertyKind::STRING, age, lives: false };
         assert_eq!(facts, Some(expected));
     }
 

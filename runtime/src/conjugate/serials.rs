@@ -19,33 +19,18 @@ pub(crate) struct Facts {
 
 /// Age of a conjugate, live or ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Age {
-    Exactly(Duration),
-    /// Minimum age of an ended conjugate whose slot was reused.
-    Over(Duration),
-}
-
-impl Age {
-    /// Returns the age, or the lower bound of the age.
-    pub(crate) fn at_least(self) -> Duration {
-        match self {
-            Self::Exactly(age) | Self::Over(age) => age,
-        }
-    }
-
-    pub(crate) fn is_exact(self) -> bool {
-        matches!(self, Self::Exactly(_))
-    }
+pub(crate) struct Age {
+    /// The age, or a lower bound of the age.
+    pub at_least: Duration,
+    /// False for an ended conjugate whose slot was reused.
+    pub is_exact: bool,
 }
 
 /// Formats the age for errors, such as `3.2 s` or `more than 3.2 s`.
 impl std::fmt::Display for Age {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let seconds = self.at_least().as_secs_f64();
-        match self {
-            Self::Exactly(_) => write!(f, "{seconds:.1} s"),
-            Self::Over(_) => write!(f, "more than {seconds:.1} s"),
-        }
+        let bound = if self.is_exact { "" } else { "more than " };
+        write!(f, "{bound}{:.1} s", self.at_least.as_secs_f64())
     }
 }
 
@@ -122,7 +107,7 @@ impl<T> Serials<T> {
         let (index, serial) = self.split(handle)?;
         let slot = self.slots.get(index as usize).filter(|slot| (1..=slot.assigned).contains(&serial))?;
         let since = now.saturating_duration_since(slot.since);
-        let age = if serial == slot.assigned { Age::Exactly(since) } else { Age::Over(since) };
+        let age = Age { at_least: since, is_exact: serial == slot.assigned };
         Some(Facts { kind: slot.kind, age, lives: serial == slot.assigned && slot.tenant.is_some() })
     }
 
@@ -159,7 +144,7 @@ mod tests {
     use alcedo_abi::handles::ConjugateHandle;
     use alcedo_abi::kinds::PropertyKind;
 
-    use super::{Age, Facts, Serials};
+    use super::{Facts, Serials};
 
     const ARRAY: PropertyKind = PropertyKind::ARRAY;
 
@@ -170,16 +155,16 @@ mod tests {
         let first = serials.insert(ARRAY, begun, 'a');
         let facts = |serials: &Serials<char>, handle, at: u32| {
             let found: Option<Facts> = serials.facts(handle, begun + at * second);
-            found.map(|Facts { kind, age, lives }| (kind, age, lives))
+            found.map(|Facts { kind, age, lives }| (kind, age.to_string(), lives))
         };
-        assert_eq!(facts(&serials, first, 2), Some((ARRAY, Age::Exactly(2 * second), true)));
+        assert_eq!(facts(&serials, first, 2), Some((ARRAY, "2.0 s".to_owned(), true)));
         assert_eq!(serials.remove(first), Some('a'));
-        assert_eq!(facts(&serials, first, 3), Some((ARRAY, Age::Exactly(3 * second), false)));
+        assert_eq!(facts(&serials, first, 3), Some((ARRAY, "3.0 s".to_owned(), false)));
         let other_kind = serials.insert(PropertyKind::MAP, begun, 'b');
         let next = serials.insert(ARRAY, begun + 4 * second, 'c');
         assert_ne!(other_kind.0 as u32, next.0 as u32);
         assert_eq!(next.0 as u32, first.0 as u32, "the slot has a new tenant");
-        assert_eq!(facts(&serials, first, 5), Some((ARRAY, Age::Over(second), false)));
+        assert_eq!(facts(&serials, first, 5), Some((ARRAY, "more than 1.0 s".to_owned(), false)));
         assert_eq!(facts(&serials, ConjugateHandle(next.0 + (1 << 32)), 5), None, "not assigned yet");
         assert_eq!(facts(&serials, ConjugateHandle::NONE, 5), None);
         assert_eq!((serials.get(first), serials.get(next)), (None, Some(&'c')));

@@ -21,8 +21,8 @@ pub(super) fn conjugate_state(core: &Core, conjugate: ConjugateHandle) -> Result
         },
         expired: u8::from(state.is_expired),
         kind: state.facts.kind,
-        older: u8::from(!age.is_exact()),
-        age: u64::try_from(age.at_least().as_nanos()).unwrap_or(u64::MAX),
+        older: u8::from(!age.is_exact),
+        age: u64::try_from(age.at_least.as_nanos()).unwrap_or(u64::MAX),
     })
 }
 

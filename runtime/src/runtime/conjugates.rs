@@ -180,8 +180,8 @@ impl Conjugates<'_> {
             color: state.color,
             kind: state.facts.kind,
             is_expired: state.is_expired,
-            age: state.facts.age.at_least(),
-            is_exact: state.facts.age.is_exact(),
+            age: state.facts.age.at_least,
+            is_exact: state.facts.age.is_exact,
         })
     }
 
