@@ -35,7 +35,7 @@ use crate::object::World;
 use crate::unheard;
 
 use inbox::Message;
-use store::{Begin, Entry, JobKey, JobOwner, State, Store, Turn, Waiting};
+use store::{Begin, Entry, JobKey, State, Store, Turn, Waiting};
 use waking::Waking;
 
 pub(crate) use code::Code;
@@ -112,7 +112,7 @@ impl Tasks {
             other => return Err(CallError::other(format!("a job of the unknown kind {}", other.0))),
         };
         let place = location_text(job);
-        let life = JobOwner::of(&world.objects, job.object, module)?;
+        let owner = store::owner_of(&world.objects, job.object, module)?;
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
         if world.objects.is_template(job.object) {
@@ -136,7 +136,7 @@ impl Tasks {
                 repeats: (job.kind == JobKind::EVERY).then_some(period),
                 due: (kind == LeaseKind::Timer).then(|| now.saturating_add(delay)),
                 place,
-                life,
+                owner,
                 code,
                 made,
                 waking,

@@ -36,40 +36,20 @@ pub(super) fn key_of(job: JobId) -> JobKey {
     KeyData::from_ffi(job.0).into()
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum JobOwner {
-    Module,
-    /// An object, and the key of the plugin part that the object had when the job was requested. The job ends if the object loses this
-    /// plugin part. The key is zero if the object had no plugin part, or if the module has declared no class of the object.
-    Object(ObjectHandle, u64),
-}
+/// Object that owns a job, and the key of the plugin part that the object had when the job was requested. The job ends if the object loses
+/// this plugin part. The key is zero if the object had no plugin part, or if the module has declared no class of the object. `None` if the
+/// module owns the job.
+pub(super) type JobOwner = Option<(ObjectHandle, u64)>;
 
-impl JobOwner {
-    /// Returns the owner of a job of `module`: `object`, or the module if `object` is `NONE`. Returns an error if the object is destroyed.
-    pub(super) fn of(objects: &Objects, object: ObjectHandle, module: ModuleId) -> Result<Self, CallError> {
-        if object.is_none() {
-            return Ok(Self::Module);
-        }
-        let conjugate = objects.conjugate(object).ok_or(CallError::Stale { handle: object })?;
-        // A reload may keep the module and replace the plugin part that another module has created for the object.
-        let has_part = objects.class(object).is_some_and(|class| class.lineage().any(|class| class.tag == module.0));
-        Ok(Self::Object(object, if has_part { conjugate } else { 0 }))
+/// Returns the owner of a job of `module`: `object`, or the module if `object` is `NONE`. Returns an error if the object is destroyed.
+pub(super) fn owner_of(objects: &Objects, object: ObjectHandle, module: ModuleId) -> Result<JobOwner, CallError> {
+    if object.is_none() {
+        return Ok(None);
     }
-
-    /// Returns an owner for a job that never runs. No plugin part has the part number of this owner.
-    fn ended(object: ObjectHandle) -> Self {
-        Self::Object(object, u64::MAX)
-    }
-
-    fn is_over(self, objects: &Objects) -> bool {
-        match self {
-            Self::Module => false,
-            // A job that was requested while the object had no part continues after the part is built.
-            Self::Object(object, requested) => {
-                objects.conjugate(object).is_none_or(|conjugate| requested != 0 && conjugate != requested)
-            }
-        }
-    }
+    let conjugate = objects.conjugate(object).ok_or(CallError::Stale { handle: object })?;
+    // A reload may keep the module and replace the plugin part that another module has created for the object.
+    let has_part = objects.class(object).is_some_and(|class| class.lineage().any(|class| class.tag == module.0));
+    Ok(Some((object, if has_part { conjugate } else { 0 })))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +65,7 @@ pub(super) struct Entry {
     pub kind: LeaseKind,
     pub what: Rc<str>,
     pub place: Arc<str>,
-    pub life: JobOwner,
+    pub owner: JobOwner,
     pub code: Code,
     /// Number of the job, in order of creation.
     pub made: u64,
@@ -155,9 +135,10 @@ impl Store {
         let Posted { object, place, code, is_staged, lease, .. } = posted;
         // Uses the current conjugate of the object, because a thread that posts cannot look up the conjugate. Class default objects run no
         // jobs.
-        let life = match JobOwner::of(&world.objects, object, gate.tag().id) {
-            Ok(life) if !world.objects.is_template(object) => life,
-            _ => JobOwner::ended(object),
+        let owner = match owner_of(&world.objects, object, gate.tag().id) {
+            Ok(owner) if !world.objects.is_template(object) => owner,
+            // Ends the job before it runs, because no plugin part has this key.
+            _ => Some((object, u64::MAX)),
         };
         let made = self.next_number();
         // A rollback first receives all sent messages. A message that is received after a reload therefore belongs to a committed reload.
@@ -167,7 +148,7 @@ impl Store {
             gate,
             kind: LeaseKind::Posted,
             place,
-            life,
+            owner,
             code,
             made,
             due: None,
@@ -212,7 +193,7 @@ impl Store {
         if entry.state != State::Waiting || is_new || !entry.gate.is_open() {
             return Begin::NotNow;
         }
-        if entry.life.is_over(&world.objects) {
+        if entry.is_over(&world.objects) {
             return self.remove(key).map_or(Begin::Gone, |entry| Begin::Expired(Box::new(entry)));
         }
         if entry.kind != LeaseKind::Posted && entry.ran_in == tick {
@@ -257,7 +238,7 @@ impl Store {
         if std::mem::replace(&mut self.deaths_seen, deaths) == deaths {
             return Vec::new();
         }
-        self.take(|entry| entry.life.is_over(&world.objects))
+        self.take(|entry| entry.is_over(&world.objects))
     }
 
     /// Marks all jobs as independent of a commit.
@@ -291,6 +272,14 @@ impl Store {
 }
 
 impl Entry {
+    /// Checks if the object of the job is destroyed or has lost its plugin part. A job that was requested while the object had no part
+    /// continues after the part is built.
+    fn is_over(&self, objects: &Objects) -> bool {
+        self.owner.is_some_and(|(object, requested)| {
+            objects.conjugate(object).is_none_or(|conjugate| requested != 0 && conjugate != requested)
+        })
+    }
+
     fn info(&self) -> JobInfo {
         let tag = self.gate.tag();
         JobInfo {
@@ -298,10 +287,7 @@ impl Entry {
             generation: tag.generation.0,
             kind: self.kind,
             place: self.place.to_string(),
-            object: match self.life {
-                JobOwner::Module => None,
-                JobOwner::Object(object, _) => Some(object),
-            },
+            object: self.owner.map(|(object, _)| object),
             due: self.due,
         }
     }
