@@ -8,7 +8,7 @@ use std::str::FromStr;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::object::type_text::{SignatureText, TypeText};
 use crate::zcall::call::Callee;
 use crate::zcall::signature::{CallSignature, Kinds};
@@ -34,8 +34,8 @@ impl FromStr for Signature {
     fn from_str(text: &str) -> Result<Self, CallError> {
         #[cfg(test)]
         READ.set(READ.get() + 1);
-        text.parse().map(Self).map_err(|error| CallError::NotFound {
-            message: format!("{error}; write `f64, Array(String), Object(/Script/P.C) -> /Script/P.S`"),
+        text.parse().map(Self).map_err(|error| {
+            not_found(format!("{error}; write `f64, Array(String), Object(/Script/P.C) -> /Script/P.S`"))
         })
     }
 }

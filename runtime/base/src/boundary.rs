@@ -526,6 +526,13 @@ pub fn mismatch(
     CallError::Signature { name: name.to_string(), found: found.to_string(), expected: expected.to_string() }
 }
 
+/// Returns the [`CallError::NotFound`] with this message.
+#[doc(hidden)]
+#[cold]
+pub fn not_found(message: impl Into<String>) -> CallError {
+    CallError::NotFound { message: message.into() }
+}
+
 #[cold]
 fn panicked(message: String) -> CallError {
     CallError::Panicked { message, place: None }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use alcedo_abi::host::mode;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
-use alcedo_base::boundary::{CallError, mismatch};
+use alcedo_base::boundary::{CallError, mismatch, not_found};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use ref_cast::{RefCastCustom, ref_cast_custom};
 
@@ -355,9 +355,7 @@ impl Core {
                 of.and_then(|of| of.find_function(function.name()).cloned())
             }
         };
-        let function = found.ok_or_else(|| CallError::NotFound {
-            message: format!("{} has no function {}", class.path, function.name()),
-        })?;
+        let function = found.ok_or_else(|| not_found(format!("{} has no function {}", class.path, function.name())))?;
         if function.arguments().len() != A::COUNT {
             return Err(mismatch(&function.path, &function.signature(), &format!("{} arguments", A::COUNT)));
         }
@@ -389,9 +387,8 @@ impl Core {
         expected: &str,
     ) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        let found = function.find(&class).ok_or_else(|| CallError::NotFound {
-            message: format!("{} has no function {}", class.path, function.name()),
-        })?;
+        let missing = || not_found(format!("{} has no function {}", class.path, function.name()));
+        let found = function.find(&class).ok_or_else(missing)?;
         if found.signature_text() == expected {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use alcedo_abi::host::{Directory, mode};
-use alcedo_base::boundary::CallError;
+use alcedo_base::boundary::{CallError, not_found};
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
 
@@ -560,13 +560,11 @@ impl Objects {
     ) -> Result<T, CallError> {
         self.with_body(object, |body| match name.find(body.class()) {
             Some(property) => work(body.view(), property),
-            None => Err(CallError::NotFound {
-                message: format!(
-                    "{} has no property {}: check the declaration of the class",
-                    body.class().path,
-                    name.name()
-                ),
-            }),
+            None => Err(not_found(format!(
+                "{} has no property {}: check the declaration of the class",
+                body.class().path,
+                name.name()
+            ))),
         })?
     }
 

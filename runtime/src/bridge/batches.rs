@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_abi::direct::{BatchItem, DirectAnswer, DirectStatus};
 use alcedo_abi::zcall::Slot;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::fast_paths::MethodFastPath;
@@ -329,7 +329,5 @@ impl Group {
 fn condition(class: &Rc<Class>, name: &str) -> Result<(WordOffset<bool>, Rc<str>), CallError> {
     let property = class.find_property(name);
     let found = property.and_then(|property| Some((WordOffset::of(class, property)?, Rc::clone(&property.text))));
-    found.ok_or_else(|| CallError::NotFound {
-        message: format!("{} has no `bool` property {name}, on which the batch depends", class.path),
-    })
+    found.ok_or_else(|| not_found(format!("{} has no `bool` property {name}, on which the batch depends", class.path)))
 }

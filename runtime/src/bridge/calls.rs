@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::function_flags;
 
-use crate::boundary::{CallError, catch_panics, mismatch};
+use crate::boundary::{CallError, catch_panics, mismatch, not_found};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::Class;
@@ -43,9 +43,8 @@ pub(crate) fn target(
     if let Some(interface) = &function.interface {
         return implemented(world, function, interface, object, &class);
     }
-    let owner = world.types.class(function.owner).ok_or_else(|| CallError::NotFound {
-        message: format!("the class of {} is gone: resolve the function again", function.path),
-    })?;
+    let gone = || not_found(format!("the class of {} is gone: resolve the function again", function.path));
+    let owner = world.types.class(function.owner).ok_or_else(gone)?;
     if !class.is_a(&owner) {
         return Err(wrong_class(function.path.to_string(), object, &class, &owner.path));
     }

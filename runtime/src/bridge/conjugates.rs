@@ -8,7 +8,7 @@ use std::time::Instant;
 use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::boundary::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::core::Core;
 use crate::bridge::dynamic_call::{get_plain, set_plain};
 use crate::conjugate::Color;
@@ -40,9 +40,9 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle) -> Result<State, CallE
     let now = Instant::now();
     let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
     let black = || Some((Color::Black, core.owned_values.facts(handle, now)?));
-    let (color, facts) = black().or_else(red).ok_or_else(|| CallError::NotFound {
-        message: format!("no conjugate has the number {:#x}: pass a number that the host returned", handle.0),
-    })?;
+    let unknown =
+        || not_found(format!("no conjugate has the number {:#x}: pass a number that the host returned", handle.0));
+    let (color, facts) = black().or_else(red).ok_or_else(unknown)?;
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn borrow_property(core: &Core, owner: ObjectHandle, property: &str) 
     let memory = core.world.objects.memory(owner).ok_or(CallError::Stale { handle: owner })?;
     let property = class
         .find_property(property)
-        .ok_or_else(|| CallError::NotFound { message: format!("{} has no property `{property}`", class.path) })?;
+        .ok_or_else(|| not_found(format!("{} has no property `{property}`", class.path)))?;
     let (at, ty) = (memory.wrapping_add(property.offset as usize), property.ty.clone());
     core.red.borrow_red(Opened { owner, at, ty, number: TypeNumber::NONE }, Instant::now())
 }
@@ -182,7 +182,7 @@ pub(super) fn give(
         return set_plain(buffer, at, value);
     }
     let ty = PropertyType::resolve(word, &core.world.types)
-        .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be returned: {error}") })?;
+        .map_err(|error| not_found(format!("a {word} cannot be returned: {error}")))?;
     let mut own = OwnedValue::zero(ty);
     own.write(value).map_err(|error| CallError::other(error.to_string()))?;
     let black = core.owned_values.make(module, TypeNumber::NONE, own, None, Instant::now())?;

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use alcedo_abi::call::FailureKind;
 use alcedo_base::nesting::{CallPosition, DEEPEST, Limit, MOST, exceeded_limit, outer_calls};
 
-use crate::boundary::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::calls;
 use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
@@ -76,9 +76,7 @@ pub(crate) type Types = (Vec<PropertyType>, Option<PropertyType>);
 
 /// Resolves the types of a signature. Returns an error if a type does not exist.
 pub(crate) fn types_of(signature: &SignatureText, world: &World) -> Result<Types, CallError> {
-    let of = |word| {
-        PropertyType::resolve(word, &world.types).map_err(|error| CallError::NotFound { message: error.to_string() })
-    };
+    let of = |word| PropertyType::resolve(word, &world.types).map_err(|error| not_found(error.to_string()));
     let params = signature.arguments.iter().map(of).collect::<Result<_, _>>()?;
     Ok((params, signature.result.as_deref().map(of).transpose()?))
 }
@@ -107,8 +105,8 @@ pub(crate) fn binding_of(
     function: &str,
 ) -> Result<Binding, CallError> {
     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-    let found = class.find_function(function).ok_or_else(|| CallError::NotFound {
-        message: format!("{} has no function {function} to bind: check the declarations of the class", class.path),
+    let found = class.find_function(function).ok_or_else(|| {
+        not_found(format!("{} has no function {function} to bind: check the declarations of the class", class.path))
     })?;
     if found.signature_text() != signature {
         return Err(mismatch(&format!("{}:{function}", class.path), &found.signature(), &signature));
@@ -326,7 +324,7 @@ pub(crate) fn broadcast(
 }
 
 fn call_one(world: &World, signature: &str, bindings: &[Binding], call: &mut CallOne<'_>) -> Result<(), CallError> {
-    let nothing = |why: &str| CallError::NotFound { message: format!("a delegate ({signature}) {why}: bind it first") };
+    let nothing = |why: &str| not_found(format!("a delegate ({signature}) {why}: bind it first"));
     let binding = bindings.first().ok_or_else(|| nothing("is bound to nothing"))?;
     if !world.objects.is_alive(binding.object) {
         return Err(nothing("is bound to a destroyed object"));

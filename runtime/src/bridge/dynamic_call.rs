@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::boundary::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics, not_found};
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots::{self, Source};
@@ -108,16 +108,15 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
         let class = delegates::class_of(&core.world, binding)?;
         Some(class.find_function(&core.world.names.text(binding.function))?.signature_text().to_owned())
     };
-    let signature = delegates::bindings(bound).iter().find_map(signature_of).ok_or_else(|| CallError::NotFound {
-        message: "the delegate is not bound to a function of a living object: bind it first".into(),
-    })?;
+    let unbound = || not_found("the delegate is not bound to a function of a living object: bind it first");
+    let signature = delegates::bindings(bound).iter().find_map(signature_of).ok_or_else(unbound)?;
     let word = match bound {
         Value::Multicast(_) => "MulticastDelegate",
         Value::Sparse(_) => "SparseDelegate",
         _ => "Delegate",
     };
     let ty = PropertyType::parse(&format!("{word}({signature})"), &core.world.types)
-        .map_err(|error| CallError::NotFound { message: error.to_string() })?;
+        .map_err(|error| not_found(error.to_string()))?;
     let call = || catch_panics(|| delegates::call_with_values(&core.world, &ty, None, bound, arguments));
     core.zcalls.watched(callee.name().protocol(), "nd:/", call)
 }
@@ -198,7 +197,7 @@ pub(crate) fn call_plainly(
 
 fn type_of(core: &Core, word: &TypeText) -> Result<PropertyType, CallError> {
     PropertyType::resolve(word, &core.world.types)
-        .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be passed: {error}") })
+        .map_err(|error| not_found(format!("a {word} cannot be passed: {error}")))
 }
 
 /// Prepares a slot for a result. If the result does not fit in the slot, creates a value, stores the address of the value in the slot, and

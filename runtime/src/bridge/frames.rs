@@ -5,7 +5,7 @@
 
 use std::ptr::NonNull;
 
-use crate::boundary::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch, not_found};
 use crate::cells::InProgress;
 use crate::object::World;
 use crate::object::containers::array_ref;
@@ -128,9 +128,8 @@ fn stepped(params: &[usize], param: u32) -> Result<usize, CallError> {
 /// Selects an element or a field of a value. `[3]` selects an element of an array. `.name` selects a field of a struct by its display name
 /// or internal name.
 fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
-    let missing = |at: Ptr<'_>, segment: &str| CallError::NotFound {
-        message: format!("`{segment}` of a {}: no such element or field", at.ty()),
-    };
+    let missing =
+        |at: Ptr<'_>, segment: &str| not_found(format!("`{segment}` of a {}: no such element or field", at.ty()));
     let (mut at, mut rest) = (value, path);
     while !rest.is_empty() {
         let (segment, after) = match rest.strip_prefix('[') {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_abi::handles::TypeNumber;
 use rustc_hash::FxHashMap;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::cells::RefCell;
 use crate::handles::ModuleId;
 use crate::object::property::PropertyType;
@@ -46,8 +46,8 @@ impl ValueTypes {
         if state.ending.contains(&module) {
             return Err(gone());
         }
-        let ty = PropertyType::parse(words, types)
-            .map_err(|error| CallError::NotFound { message: format!("the type `{words}`: {error}") })?;
+        let ty =
+            PropertyType::parse(words, types).map_err(|error| not_found(format!("the type `{words}`: {error}")))?;
         let last = state.last.checked_add(1).ok_or_else(|| CallError::other("all type ids are used up"))?;
         state.last = last;
         let number = TypeNumber(last);
@@ -110,9 +110,7 @@ impl ValueTypes {
 }
 
 fn gone() -> CallError {
-    CallError::NotFound {
-        message: "the type id is not one of a running module: request it in the generation that uses it".to_owned(),
-    }
+    not_found("the type id is not one of a running module: request it in the generation that uses it")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
 
-use crate::boundary::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::call_cache::{CallCache, is_plain};
 use crate::bridge::calls::{Dispatch, wrong_class};
 use crate::bridge::core::Core;
@@ -197,9 +197,8 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
     /// Checks the class of the object, and returns the function of that class.
     fn function<B: NativeParams>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<Rc<Function>, CallError> {
         let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
-        let missing = || CallError::NotFound {
-            message: format!("{} has no function {}: write the glue of the host again", class.path, (&self.key).name()),
-        };
+        let (path, key) = (&class.path, &self.key);
+        let missing = || not_found(format!("{path} has no function {}: write the glue of the host again", key.name()));
         let function = (&self.key).find(&class).ok_or_else(missing)?;
         if is_new {
             let expected = signature_of::<B, R>()?.to_string();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::boundary::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::fast_paths::FastPaths;
 use crate::error::Error;
 use crate::handles::{ClassId, ObjectHandle};
@@ -89,9 +89,7 @@ impl Runtime {
         let path = name.strip_prefix("up:").unwrap_or_default();
         // A ZCall name may contain two slashes before the path. A path begins with one slash.
         let path = format!("/{}", path.trim_start_matches('/'));
-        let missing = || CallError::NotFound {
-            message: format!("`{name}` is not a property: write `up:/Script/Package.Type:Property`"),
-        };
+        let missing = || not_found(format!("`{name}` is not a property: write `up:/Script/Package.Type:Property`"));
         let property = self.core().world.types.property_by_path(&path).ok_or_else(missing)?;
         let (class, text) = path.split_once(':').ok_or_else(missing)?;
         if !fits::<T::Raw>(&property.ty) {

@@ -4,7 +4,7 @@ use alcedo_abi::host_direct::{CLOSED, DirectCallee};
 
 use super::answer::Refused;
 use super::host_context::CallerContext;
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 pub(super) use crate::bridge::conjugate_calls::{call as conjugate_zcall, result as zcall_result};
 use crate::bridge::core::Core;
 use crate::bridge::host_direct::take_failure;
@@ -62,7 +62,7 @@ pub(super) fn property_location(
     let property = (callee.slots() == Slots::Property && fingerprint != 0)
         .then(|| core.world.types.property_by_path(path))
         .flatten()
-        .ok_or_else(|| CallError::NotFound { message: format!("`{}` names no property", callee.name()) })?;
+        .ok_or_else(|| not_found(format!("`{}` names no property", callee.name())))?;
     // After the class was declared again, the property with this name may have a different type.
     if property.ty.fingerprint() != fingerprint {
         return Err(CallError::Unavailable { what: format!("`{}`", callee.name()) });

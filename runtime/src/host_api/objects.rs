@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::bridge::calls::wrong_class;
 use crate::bridge::collection::Requested;
 use crate::bridge::core::Core;
@@ -64,9 +64,8 @@ pub(super) fn spawn(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<
     if class == ClassId::NONE {
         return Err(CallError::other("`Object` itself cannot be spawned: name a class that extends it"));
     }
-    let class = core.world.types.class(class).ok_or_else(|| CallError::NotFound {
-        message: "the class to spawn is gone: its generation has ended".into(),
-    })?;
+    let gone = || not_found("the class to spawn is gone: its generation has ended");
+    let class = core.world.types.class(class).ok_or_else(gone)?;
     core.world.objects.may_contain(outer, &class)?;
     // An object without an outer is a root until its destruction, because no object refers to the new object.
     let args = ConstructionArgs { outer, root: outer.is_none(), ..ConstructionArgs::default() };

@@ -7,7 +7,7 @@ use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 
 use super::Runtime;
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::bridge::conjugates;
 use crate::conjugate::pairs::ConjugateKey;
 use crate::conjugate::{BlackReport, Color};
@@ -131,7 +131,7 @@ impl Conjugates<'_> {
     pub fn make(&self, ty: &str, value: &Value) -> Result<AnyConjugate, Error> {
         let core = &self.0.inner.core;
         let ty = PropertyType::parse(ty, &core.world.types)
-            .map_err(|error| CallError::NotFound { message: format!("the type `{ty}`: {error}") })?;
+            .map_err(|error| not_found(format!("the type `{ty}`: {error}")))?;
         core.world.check_objects(&ty, value, || format!("a new value of {ty}"))?;
         let mut own = OwnedValue::initial(ty);
         own.write(value).map_err(|error| CallError::other(error.to_string()))?;

@@ -1,6 +1,6 @@
 //! Soft references to objects, stored as the interned path of the object. The object may be missing.
 
-use alcedo_base::boundary::CallError;
+use alcedo_base::boundary::{CallError, not_found};
 
 use super::class_paths::path_text;
 use super::prelude::*;
@@ -21,8 +21,8 @@ impl Kind for SoftObject {
         if object.is_none() {
             return Some(Ok(Name::default()));
         }
-        let path = links.path_of(object).ok_or_else(|| CallError::NotFound {
-            message: format!("{object} has no path, since its outer was destroyed: give it another outer first"),
+        let path = links.path_of(object).ok_or_else(|| {
+            not_found(format!("{object} has no path, since its outer was destroyed: give it another outer first"))
         });
         Some(path.map(|path| links.names().intern(&path)))
     }

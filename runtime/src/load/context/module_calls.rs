@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 
 use alcedo_abi::host_direct::DirectCallee;
 
-use crate::boundary::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::exports::{ModuleExport, is_type};
 use crate::bridge::nm::Method;
 use crate::bridge::protocols::built_in;
@@ -90,9 +90,7 @@ impl ModuleCalls {
 
     fn bound(&self, handle: ZCallHandle) -> Result<Arc<Bound>, CallError> {
         let bound = self.table.read().unwrap_or_else(PoisonError::into_inner).find(handle);
-        bound.ok_or_else(|| CallError::NotFound {
-            message: format!("call handle {} is unknown: resolve a name first", handle.0),
-        })
+        bound.ok_or_else(|| not_found(format!("call handle {} is unknown: resolve a name first", handle.0)))
     }
 
     fn known(&self, name: &ZCallName) -> Option<(ZCallHandle, Arc<Bound>)> {
@@ -229,9 +227,7 @@ fn find(
     };
     if method.is_none() && name.protocol() != "ex" {
         let why = "its protocol resolves to objects, which belong to the game thread; modules here call `nm:/` and `ex:/` names";
-        return Err(CallError::NotFound {
-            message: format!("`{name}` cannot be called in {}: {why}", generation.title()),
-        });
+        return Err(not_found(format!("`{name}` cannot be called in {}: {why}", generation.title())));
     }
     for held in &steps {
         let all = held.iter().flat_map(|module| {
