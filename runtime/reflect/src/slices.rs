@@ -99,22 +99,20 @@ impl BorrowedSlices {
     #[cold]
     fn refusal(&self, action: &dyn std::fmt::Display) -> CallError {
         let module = self.shared.word.module.load(Ordering::Relaxed);
-        if module == ModuleId::HOST.0 {
-            return CallError::Borrowed {
-                message: format!(
-                    "{action} is refused while a thunk of the host reads an argument inside an object: take a copy \
-                     with `Frame::take` or `Frame::take_value` instead of stepping to it, or do it after the call"
-                ),
-            };
-        }
-        let lenders = self.shared.lenders.borrow();
-        let lender = lenders.get(&module).map_or("a module", |name| name);
-        CallError::Borrowed {
-            message: format!(
+        let message = if module == ModuleId::HOST.0 {
+            format!(
+                "{action} is refused while a thunk of the host reads an argument inside an object: take a copy with \
+                 `Frame::take` or `Frame::take_value` instead of stepping to it, or do it after the call"
+            )
+        } else {
+            let lenders = self.shared.lenders.borrow();
+            let lender = lenders.get(&module).map_or("a module", |name| name);
+            format!(
                 "{action} is refused while {lender} holds a slice of host memory: do it after the call that lent it, by \
                  `Runtime::post_handle` for instance"
-            ),
-        }
+            )
+        };
+        CallError::Borrowed { message }
     }
 }
 
