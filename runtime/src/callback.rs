@@ -26,7 +26,8 @@ pub(crate) struct Site {
     kind: &'static str,
     name: Option<&'static str>,
     location: &'static Location<'static>,
-    owns: bool,
+    /// True if the callback has captures.
+    pub owns: bool,
 }
 
 impl Site {
@@ -49,11 +50,6 @@ impl Site {
     /// Checks if both sites belong to one registration.
     pub(crate) fn is(&self, other: Self) -> bool {
         self.number == other.number
-    }
-
-    /// Returns `true` if the callback has captures.
-    pub(crate) fn owns(&self) -> bool {
-        self.owns
     }
 }
 

@@ -259,10 +259,6 @@ impl Class {
         self.members.needs_module
     }
 
-    pub(super) fn has_subobjects(&self) -> bool {
-        self.members.has_subobjects
-    }
-
     /// Returns the dynamic classes of the chain, base first. The plugin part of an object has one section for each of these classes.
     #[inline]
     pub fn dynamic_chain(self: &Rc<Self>) -> Vec<Rc<Self>> {

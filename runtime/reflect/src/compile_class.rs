@@ -72,7 +72,7 @@ impl Compiler<'_> {
                 _ => base.as_ref().is_some_and(|base| base.is_rebuilt_lazily()),
             },
             needs_module: decl.origin != Origin::Native || base.as_ref().is_some_and(|base| base.needs_module()),
-            has_subobjects: !subobjects.is_empty() || base.as_ref().is_some_and(|base| base.has_subobjects()),
+            has_subobjects: !subobjects.is_empty() || base.as_ref().is_some_and(|base| base.members.has_subobjects),
             properties: properties.iter().map(|property| (property.text.clone(), property.clone())).collect(),
             functions,
             construction: Cell::new(None),

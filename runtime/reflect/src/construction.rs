@@ -237,7 +237,7 @@ impl Constructor<'_> {
     /// Checks if [`Constructor::construct_whole`] can construct an object of the requested class with the values of `template`.
     #[inline]
     fn is_whole(&self, template: ObjectHandle) -> bool {
-        !self.requested.has_subobjects() && self.world.objects.class_id(template) == Some(self.requested.id)
+        !self.requested.members.has_subobjects && self.world.objects.class_id(template) == Some(self.requested.id)
     }
 
     /// Constructs an object that has subobjects, or whose template is of another class.

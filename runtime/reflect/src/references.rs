@@ -9,7 +9,7 @@ pub(crate) struct References {
     /// Offsets of the handles that are stored directly in the memory, including handles in nested structs.
     direct: Vec<u32>,
     /// Offsets and types of values whose references are optional or stored in separate memory, such as containers.
-    deep: Vec<(u32, PropertyType)>,
+    pub(super) deep: Vec<(u32, PropertyType)>,
 }
 
 // A layout is smaller than four gigabytes, because property offsets have 32 bits.
@@ -31,12 +31,6 @@ impl References {
     #[inline]
     pub(super) fn direct(&self) -> &[u32] {
         &self.direct
-    }
-
-    /// Returns the offsets and types of the values in `deep`. A visitor call enumerates the references of each of these values.
-    #[inline]
-    pub(super) fn deep(&self) -> &[(u32, PropertyType)] {
-        &self.deep
     }
 
     /// Records a handle that keeps an object alive. The caller guarantees that a handle is stored at the offset, because unsafe code reads

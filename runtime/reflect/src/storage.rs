@@ -226,7 +226,7 @@ impl<'a> View<'a> {
             // SAFETY: the caller of `from_raw` promised a value of each field's type, and this field's kind has a handle at this offset.
             visit(unsafe { at.read() });
         }
-        for (offset, ty) in self.schema.references.deep() {
+        for (offset, ty) in &self.schema.references.deep {
             // SAFETY: the caller of `from_raw` promised a value of each field's type, which is `ty` at this offset.
             unsafe { Ptr::new(self.base.wrapping_add(*offset as usize), ty) }.visit_objects(&mut visit);
         }

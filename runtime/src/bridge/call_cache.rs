@@ -23,7 +23,7 @@ use crate::zcall::buffer::BufferMut;
 #[derive(Debug, Default)]
 pub(crate) struct CallCache {
     /// Fast paths into modules, indexed by the low bits of the class id.
-    by_class: [Cell<Option<MethodFastPath>>; CLASSES],
+    pub by_class: [Cell<Option<MethodFastPath>>; CLASSES],
     /// Host functions, indexed like `by_class`.
     own: RefCell<[Option<OwnTarget>; CLASSES]>,
     /// Failed resolutions, indexed like `by_class`. Each entry contains the epoch of the resolution, and the class.
@@ -39,11 +39,6 @@ struct OwnTarget {
 }
 
 impl CallCache {
-    #[inline]
-    pub(crate) fn by_class(&self) -> &[Cell<Option<MethodFastPath>>; CLASSES] {
-        &self.by_class
-    }
-
     pub(crate) fn forget(&self) {
         self.by_class.iter().for_each(|entry| entry.set(None));
         *self.own.borrow_mut() = Default::default();

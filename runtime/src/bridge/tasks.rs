@@ -47,7 +47,8 @@ const MOST_PUMPS: u32 = 8;
 
 /// Store of all jobs. Game thread only, except for [`Tasks::inbox`].
 pub(crate) struct Tasks {
-    inbox: Arc<Inbox>,
+    /// Any thread may use the inbox.
+    pub(crate) inbox: Arc<Inbox>,
     messages: Receiver<Message>,
     store: RefCell<Store>,
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
@@ -81,11 +82,6 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// Returns the inbox, which any thread may use.
-    pub(crate) fn inbox(&self) -> &Arc<Inbox> {
-        &self.inbox
-    }
-
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {
         let module = gate.tag().id;
         self.gates.borrow_mut().insert(module, Rc::clone(gate));

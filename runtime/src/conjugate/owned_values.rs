@@ -37,7 +37,8 @@ new_key_type! {
 /// All owned values. Game thread only, except for [`OwnedValues::drops`]. No borrow is held while plugin code runs.
 #[derive(Debug)]
 pub(crate) struct OwnedValues {
-    drops: Drops,
+    /// Queue for drops on other threads.
+    pub(crate) drops: Drops,
     dropped: Receiver<BlackHandle>,
     stock: RefCell<Stock>,
 }
@@ -109,11 +110,6 @@ impl Default for OwnedValues {
 }
 
 impl OwnedValues {
-    /// Returns the queue for drops on other threads.
-    pub(crate) fn drops(&self) -> &Drops {
-        &self.drops
-    }
-
     /// Returns the table in which modules look up the addresses of owned values. The table is valid while `self` exists.
     pub(crate) fn directory(&self) -> *const BlackDirectory {
         self.stock.borrow().row.head()

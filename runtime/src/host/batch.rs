@@ -169,7 +169,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         self.begin(Some(list), |core, callee, method| {
             // Removes the groups from the cache during the calls, because a called method may call this function again.
             let kept = self.groups.take().and_then(|(of, mut groups)| {
-                let is_right = match list.edits() {
+                let is_right = match &list.edits {
                     _ if of == list.version() => groups.is_right(core),
                     Some(edits) if of == edits.from => groups.follow(core, &edits.change),
                     _ => false,

@@ -240,8 +240,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let slots = slots.as_mut();
         let called = if A::FIRST_IS_OBJECT {
             let object = ObjectHandle(slots[0].bits());
-            self.fast_paths
-                .call_on(self.methods.by_class(), object, &slots[1..A::COUNT], |height| self.clean_up(height))
+            self.fast_paths.call_on(&self.methods.by_class, object, &slots[1..A::COUNT], |height| self.clean_up(height))
         } else {
             // Uses no closure here, because the compiler would not inline the closure.
             match self.fast_path.get() {

@@ -34,7 +34,7 @@ pub struct ObjectList {
     /// Version of the contents; unique among all lists.
     version: u64,
     /// Difference from an earlier version of the list. `None` if the difference is unknown.
-    edits: Option<Edits>,
+    pub(super) edits: Option<Edits>,
     /// Load contexts of the runtime that filled the list. `None` if no runtime has filled the list, but code has appended handles.
     host: Option<WeakContexts>,
 }
@@ -80,10 +80,6 @@ impl ObjectList {
 
     pub(super) fn version(&self) -> u64 {
         self.version
-    }
-
-    pub(super) fn edits(&self) -> Option<&Edits> {
-        self.edits.as_ref()
     }
 }
 

@@ -93,8 +93,8 @@ impl SharedHostContext {
         Self {
             game_thread: core.game_thread,
             logs: Arc::clone(&core.logs),
-            inbox: Arc::clone(core.tasks.inbox()),
-            drops: core.owned_values.drops().clone(),
+            inbox: Arc::clone(&core.tasks.inbox),
+            drops: core.owned_values.drops.clone(),
             calls: None,
             has_core,
         }

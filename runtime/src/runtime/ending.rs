@@ -162,7 +162,7 @@ impl Inner {
         sites.extend(self.registered.borrow().iter().map(|registered| registered.site));
         sites.extend(self.closures.sites());
         sites.extend(self.health.borrow().iter().map(|watching| watching.site()));
-        sites.retain(Site::owns);
+        sites.retain(|site| site.owns);
         sites
     }
 

@@ -258,7 +258,7 @@ impl Runtime {
 
     /// Returns a [`Poster`]. Other threads use a [`Poster`] to run closures on the game thread.
     pub fn post_handle(&self) -> Poster {
-        Poster::new(self.inner.core.tasks.inbox())
+        Poster::new(&self.inner.core.tasks.inbox)
     }
 
     /// Returns the game time since the runtime was built: the sum of all ticks. Timers and delays of modules use the game time.

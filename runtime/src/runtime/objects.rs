@@ -496,7 +496,7 @@ impl Objects<'_> {
         core.world.objects.may_contain(outer, class)?;
         let action = fmt::from_fn(|f| write!(f, "spawning a {}", class.path));
         core.world.slices.allow_change(&action)?;
-        let may_construct = || self.0.inner.loads.is_notifying() || core.tasks.runs_in_wait.get();
+        let may_construct = || self.0.inner.loads.is_notifying.get() || core.tasks.runs_in_wait.get();
         if let Some(action) = self.0.inner.busy.get().filter(|_| !may_construct()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
         }

@@ -38,7 +38,7 @@ impl Constructor<'_> {
     /// `template` is not the CDO, or if a subobject of the CDO is missing or has an unexpected class.
     pub(super) fn parts_plan(&self, template: ObjectHandle) -> Option<Rc<PartsPlan>> {
         let class = self.requested;
-        if !class.has_subobjects() || template != class.cdo.get() {
+        if !class.members.has_subobjects || template != class.cdo.get() {
             return None;
         }
         let key = (self.world.types.epoch(), template);

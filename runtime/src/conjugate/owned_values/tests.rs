@@ -69,7 +69,7 @@ fn lives(owned_values: &OwnedValues, black: BlackHandle) -> bool {
 fn drop_on_threads(owned_values: &OwnedValues, handles: &[BlackHandle], threads: usize) {
     std::thread::scope(|scope| {
         for share in handles.chunks(handles.len().div_ceil(threads).max(1)) {
-            let drops = owned_values.drops().clone();
+            let drops = owned_values.drops.clone();
             scope.spawn(move || share.iter().for_each(|black| drops.leave(*black)));
         }
     });
@@ -295,7 +295,7 @@ fn drive(seed: u64, operations: usize, last_serial: u32) {
             }
             800..900 if !held.is_empty() => {
                 let black = held.swap_remove(random.below(held.len()));
-                owned_values.drops().leave(black);
+                owned_values.drops.leave(black);
                 sent.push(black);
             }
             900..950 if !stale.is_empty() => owned_values.dispose(stale[random.below(stale.len())]),

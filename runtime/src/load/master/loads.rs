@@ -64,7 +64,9 @@ pub(crate) struct Loads {
     pub recorder: Recorder,
     /// Fault injection for tests: each reload runs a class constructor a second time.
     pub planted_rerun: bool,
-    is_notifying: Cell<bool>,
+    /// Set while unloading listeners, unloading callbacks, `suspend` or `resume` are called. During these calls, the generation is alive and
+    /// may create objects.
+    pub is_notifying: Cell<bool>,
     master: RefCell<Option<Master>>,
     pub observers: Callbacks<Observer>,
     /// Total number of noted resource uses at the last call to `log_uses`.
@@ -152,12 +154,6 @@ impl Loads {
         let done = code();
         self.is_notifying.set(false);
         done
-    }
-
-    /// Checks if unloading listeners, unloading callbacks, `suspend` or `resume` are being called. During these calls, the generation is
-    /// alive and may create objects.
-    pub(crate) fn is_notifying(&self) -> bool {
-        self.is_notifying.get()
     }
 
     pub(crate) fn next_generation(&self) -> Generation {
