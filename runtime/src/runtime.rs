@@ -596,7 +596,7 @@ impl Runtime {
     fn begin(&self, action: &'static str) -> Busy<'_> {
         Busy {
             _action: Restore::in_cell(&self.inner.busy, Some(action)),
-            _phase: self.inner.core.red.activities().phase(action),
+            _phase: self.inner.core.red.activities.phase(action),
         }
     }
 }

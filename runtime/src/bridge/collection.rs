@@ -11,7 +11,7 @@ pub(crate) enum Requested {
 
 #[derive(Debug)]
 pub(crate) struct Collection {
-    requested: Cell<Option<Requested>>,
+    pub requested: Cell<Option<Requested>>,
     /// Set if references in owned values keep objects alive.
     pub owned_values_are_roots: Cell<bool>,
     /// Number of slices of the current mark phase.
@@ -34,10 +34,6 @@ impl Collection {
         if self.requested.get() != Some(Requested::Whole) {
             self.requested.set(Some(requested));
         }
-    }
-
-    pub(crate) fn requested(&self) -> Option<Requested> {
-        self.requested.get()
     }
 
     pub(crate) fn take(&self) -> Option<Requested> {

@@ -38,7 +38,7 @@ pub(crate) struct State {
 /// Returns the state of a conjugate. Returns an error if no conjugate ever had this handle.
 pub(crate) fn state(core: &Core, handle: ConjugateHandle) -> Result<State, CallError> {
     let now = Instant::now();
-    let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
+    let red = || Some((Color::Red, core.red.reds.facts(handle, now)?));
     let black = || Some((Color::Black, core.owned_values.facts(handle, now)?));
     let unknown =
         || not_found(format!("no conjugate has the number {:#x}: pass a number that the host returned", handle.0));
@@ -231,7 +231,7 @@ fn extends(of: &StructType, ty: &PropertyType) -> bool {
 
 fn find(core: &Core, handle: ConjugateHandle) -> Option<Opened> {
     core.owned_values.open(handle).or_else(|| {
-        let opened = core.red.reds().open(handle)?;
+        let opened = core.red.reds.open(handle)?;
         // Values of an object expire with the object, even if the memory of the object still exists.
         (opened.owner.is_none() || core.world.objects.is_alive(opened.owner)).then_some(opened)
     })

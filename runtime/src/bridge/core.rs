@@ -232,7 +232,7 @@ impl Core {
     /// Starts the watchdog for the game thread and the finalizer thread. `limit` is the maximum duration of a call. Returns an error if a
     /// thread cannot be created.
     pub(crate) fn watch(&self, limit: Duration, listeners: Arc<Callbacks<Listener>>) -> std::io::Result<()> {
-        let activities = Arc::clone(self.red.activities());
+        let activities = Arc::clone(&self.red.activities);
         activities.turn_on();
         // Disables the fast paths, because calls through fast paths are not reported to the watchdog.
         self.zcalls.epoch().shut();

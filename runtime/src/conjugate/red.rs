@@ -25,9 +25,9 @@ pub(crate) struct RedStack {
     hot: Rc<HotFrames>,
     /// Names of all other frames.
     frames: RefCell<Vec<Rc<str>>>,
-    reds: Reds,
+    pub(crate) reds: Reds,
     /// Publishes active calls for the watchdog, if the host has enabled the watchdog.
-    activities: Arc<Activities>,
+    pub(crate) activities: Arc<Activities>,
     afterwards: RefCell<Vec<Afterwards>>,
 }
 
@@ -158,14 +158,6 @@ impl RedStack {
         }
     }
 
-    pub(crate) fn reds(&self) -> &Reds {
-        &self.reds
-    }
-
-    pub(crate) fn activities(&self) -> &Arc<Activities> {
-        &self.activities
-    }
-
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.hot.depth()
@@ -247,10 +239,10 @@ mod tests {
     #[test]
     fn a_drop_of_values_is_an_activity_of_their_module() {
         let stack = RedStack::default();
-        stack.activities().turn_on();
-        let published = enter(&stack, "timer of m", || stack.activities().snapshot());
+        stack.activities.turn_on();
+        let published = enter(&stack, "timer of m", || stack.activities.snapshot());
         assert_eq!(published, [Published::call(1, "m", "timer of m")]);
-        assert_eq!(stack.activities().snapshot(), []);
+        assert_eq!(stack.activities.snapshot(), []);
     }
 
     #[test]
@@ -324,7 +316,7 @@ mod tests {
     }
 
     fn lives(stack: &RedStack, handles: &[ConjugateHandle]) -> Vec<bool> {
-        handles.iter().map(|handle| stack.reds().open(*handle).is_some()).collect()
+        handles.iter().map(|handle| stack.reds.open(*handle).is_some()).collect()
     }
 
     #[test]
@@ -343,7 +335,7 @@ mod tests {
             [first, second]
         });
         assert_eq!(lives(&stack, &outer), [false; 2]);
-        let facts = stack.reds().facts(outer[0], now + Duration::from_secs(1));
+        let facts = stack.reds.facts(outer[0], now + Duration::from_secs(1));
         let age = Age { at_least: Duration::from_secs(1), is_exact: true };
         let expected = Facts { kind: PropertyKind::STRING, age, lives: false };
         assert_eq!(facts, Some(expected));
@@ -361,7 +353,7 @@ mod tests {
         });
         assert!(catch_unwind(call).is_err());
         assert_eq!(lives(&stack, borrowed.as_slice()), [false]);
-        assert_eq!((stack.depth(), stack.reds().height()), (0, 0));
+        assert_eq!((stack.depth(), stack.reds.height()), (0, 0));
     }
 
     #[test]

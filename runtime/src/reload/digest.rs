@@ -84,7 +84,7 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
         "mode {}, {} red frames open, a collection is requested: {:?}",
         core.world.mode.get(),
         core.red.depth(),
-        core.collection.requested()
+        core.collection.requested.get()
     );
     let parts = BTreeMap::from([
         ("objects", objects(core)),

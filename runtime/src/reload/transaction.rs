@@ -178,7 +178,7 @@ impl Run<'_> {
 
     fn phase<T>(&mut self, phase: Phase, step: impl FnOnce(&mut Self) -> Result<T, LoadError>) -> Step<T> {
         let begun = Instant::now();
-        let published = self.core.red.activities().phase(phase.name());
+        let published = self.core.red.activities.phase(phase.name());
         let result = caught(|| step(self));
         drop(published);
         self.report.phases.0.insert(phase.name(), begun.elapsed().as_secs_f64() * 1e3);
@@ -357,7 +357,7 @@ impl Run<'_> {
         leave_classes(&core.world);
         self.loads.raise_loaded(self.generation);
         let begun = Instant::now();
-        let _published = core.red.activities().phase(Phase::Retire.name());
+        let _published = core.red.activities.phase(Phase::Retire.name());
         self.loads.show(self.old.generation, self.replaced.iter());
         let Committed { objects, classes, removed_subobjects, .. } = committed;
         let mut replaced = Some((objects, classes));

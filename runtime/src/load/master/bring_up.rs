@@ -81,7 +81,7 @@ pub(crate) fn bring_up(
         staged.iter().for_each(|staged| loads.registry.announce(staged.info()));
         loads.canary_time.set(None);
         faults::at(ReloadStep::Canary)?;
-        let _published = core.red.activities().phase("canary");
+        let _published = core.red.activities.phase("canary");
         let begun = Instant::now();
         let libraries = staged.iter().filter_map(Ready::library);
         let permissions = loads.registry.settings.permissions;
