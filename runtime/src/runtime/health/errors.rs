@@ -13,10 +13,7 @@ impl LoggedErrors {
     /// Records the error of a step on this path. Returns true unless the last error of this path was equal.
     pub(super) fn is_new(&mut self, path: &Path, error: &dyn Display) -> bool {
         let error = error.to_string();
-        self.0.get(path) != Some(&error) && {
-            self.0.insert(path.to_owned(), error);
-            true
-        }
+        self.0.insert(path.to_owned(), error.clone()).is_none_or(|logged| logged != error)
     }
 
     /// Records that a step on this path has succeeded.

@@ -182,10 +182,7 @@ impl Watching {
         let names: Vec<_> = modules.iter().map(|&at| name_of(&self.files[at])).collect();
         let names = names.join(", ");
         log!(WARN, reason, "the new code of {names} is unhealthy: the earlier code is loaded again");
-        let digests: Vec<_> = (0..self.files.len())
-            .map(|at| if modules.contains(&at) { self.health.good(at) } else { self.health.runs(at) })
-            .map(|digest| digest.map(str::to_owned))
-            .collect();
+        let digests = self.digests(modules, |at| self.health.good(at));
         let outcome = self.reload(runtime, &digests, modules, Some((names.as_str(), reason)));
         if let Err(error) = &outcome {
             log!(ERROR, error, "the earlier code of {names} was not loaded again");
@@ -221,10 +218,7 @@ impl Watching {
         } else {
             self.logged.clear(stage_dir(runtime).path());
         }
-        let sources: Vec<_> = (0..self.files.len())
-            .map(|at| if changed.contains(&at) { Some(digests[at].as_str()) } else { self.health.runs(at) })
-            .map(|digest| digest.map(str::to_owned))
-            .collect();
+        let sources = self.digests(&changed, |at| Some(digests[at].as_str()));
         match outcome.and_then(|()| self.reload(runtime, &sources, &changed, None)) {
             Ok(()) => {
                 self.next_return.take_if(|_| !changed.is_empty());
@@ -346,6 +340,12 @@ impl Watching {
     fn forget_copies(&mut self) {
         let health = &self.health;
         self.copies.retain(|copy| health.needs(&copy.digest));
+    }
+
+    /// Returns the digests of the running libraries. Takes the digests of the libraries in `replaced` from `new`.
+    fn digests<'a>(&'a self, replaced: &[usize], new: impl Fn(usize) -> Option<&'a str>) -> Vec<Option<String>> {
+        let digest = |at| if replaced.contains(&at) { new(at) } else { self.health.runs(at) };
+        (0..self.files.len()).map(|at| digest(at).map(str::to_owned)).collect()
     }
 
     /// Reloads the current libraries of the Master from private copies. `digests` identifies the copy for each library. After the reload,
