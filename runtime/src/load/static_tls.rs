@@ -25,6 +25,13 @@ impl Part {
         let help = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
         StaticTls::of(image.bytes()).map(|used| Box::new(Self { used, help: help() }))
     }
+
+    fn describe_used(&self) -> String {
+        let StaticTls { bytes, variables, .. } = &self.used;
+        let names = listed(variables.iter().map(|name| format!("`{name}`")));
+        let names = if names.is_empty() { names } else { format!(" ({names})") };
+        format!("{bytes} bytes{names}")
+    }
 }
 
 /// Module or library that uses static thread-local storage.
@@ -80,15 +87,6 @@ fn in_words(module: &str, message: &str, library: Option<&str>, own: Option<&Par
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {
         Some((name, part, _)) => words + &format!("; of {name}: {}", part.help),
         None => words + "; link that library into the plugin, or let the host open it at its start",
-    }
-}
-
-impl Part {
-    fn describe_used(&self) -> String {
-        let StaticTls { bytes, variables, .. } = &self.used;
-        let names = listed(variables.iter().map(|name| format!("`{name}`")));
-        let names = if names.is_empty() { names } else { format!(" ({names})") };
-        format!("{bytes} bytes{names}")
     }
 }
 

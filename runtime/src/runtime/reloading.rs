@@ -260,9 +260,7 @@ impl Runtime {
         self.inner.core.world.objects.free_graveyard();
         Ok(unload)
     }
-}
 
-impl Runtime {
     #[cfg(feature = "script")]
     pub(crate) fn add_scripts(&self, folders: Vec<PathBuf>) {
         self.inner.scripts.borrow_mut().extend(folders);
