@@ -75,8 +75,9 @@ impl Life {
         self.step_behind(true, color, event)
     }
 
-    /// Returns the state after `event`. `is_open` is the state of the module's gate. A suspended conjugate can be dropped and ended, but not built. Drops are valid during a suspension,
-    /// because a rollback must not restore conjugates that the plugin has dropped. Returns [`LifeError`] for an invalid event.
+    /// Returns the state after `event`. `is_open` is the state of the module's gate. A suspended conjugate can be dropped and ended, but not
+    /// built. Drops are valid during a suspension, because a rollback must not restore conjugates that the plugin has dropped. Returns
+    /// [`LifeError`] for an invalid event.
     pub(crate) fn step_behind(self, is_open: bool, color: Color, event: Event) -> Result<Self, LifeError> {
         match (self, color, event) {
             (Self::Unbuilt, _, Event::Build) if is_open => Ok(Self::Live),

@@ -64,8 +64,8 @@ pub(crate) struct Loads {
     pub recorder: Recorder,
     /// Fault injection for tests: each reload runs a class constructor a second time.
     pub planted_rerun: bool,
-    /// Set while unloading listeners, unloading callbacks, `suspend` or `resume` are called. During these calls, the generation is alive and
-    /// may create objects.
+    /// Set while unloading listeners, unloading callbacks, `suspend` or `resume` are called. During these calls, the generation is alive
+    /// and may create objects.
     pub is_notifying: Cell<bool>,
     master: RefCell<Option<Master>>,
     pub observers: Callbacks<Observer>,
