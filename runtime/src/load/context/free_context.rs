@@ -70,9 +70,11 @@ impl FreeContext {
     /// Drops the callbacks of the context. Called when the unload of the context is over, or when the host shuts down. Logs each callback
     /// that owned a handle to a context of `host`.
     pub(super) fn let_go(&self, host: HostId) {
+        // Takes all callbacks first, because the drop of a captured value may remove other callbacks.
+        let (modules, natives) = (resolvers::take(&self.resolvers.modules), resolvers::take(&self.resolvers.natives));
         let_go(host, self.unloading.take());
-        let_go(host, resolvers::take(&self.resolvers.modules));
-        let_go(host, resolvers::take(&self.resolvers.natives));
+        let_go(host, modules);
+        let_go(host, natives);
     }
 
     /// Checks if the context is unloading, and all generations are dead or parked.
