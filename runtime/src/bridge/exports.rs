@@ -12,7 +12,8 @@ use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
 use crate::handles::ModuleId;
 
-/// Static function of a module. The address is valid while the image is mapped.
+/// Static function of a module. The address is valid while the image is mapped. A caller must keep the image mapped by a lease or an entered
+/// gate.
 #[derive(Clone)]
 pub(crate) struct ModuleExport {
     /// Path of the type that declares the function, as declared by the module. Empty for functions of the protocol `ex`.
