@@ -10,7 +10,7 @@ use super::symbols::{At, FuncSym};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
-use crate::hir::{Access, FunctionFlags, Param, Path, Type, delegate_body};
+use crate::hir::{Access, FunctionFlags, Param, Type, delegate_body};
 use crate::parse::PARAM_SPECIFIERS;
 
 /// A function of the package with an unchecked body.
@@ -23,17 +23,9 @@ pub(super) struct FuncWork<'a> {
 impl<'a> Checker<'a> {
     /// Resolves the signature of a function, delegate or interface function of a class or interface.
     pub(super) fn signature_of(&self, found: &ast::Function, name: String, work: &Work<'_>) -> FuncSym {
-        let params = self.params_of(&found.params, work);
-        let path: Path = format!("{}:{name}", work.path).into();
-        FuncSym {
-            name,
-            first: path.clone(),
-            path,
-            params,
-            result: self.result_of(found.result.as_ref(), work),
-            at: Some((work.file, found.name.span)),
-            ..FuncSym::bare(&work.path)
-        }
+        let (path, at) = (format!("{}:{name}", work.path).into(), Some((work.file, found.name.span)));
+        let (params, result) = (self.params_of(&found.params, work), self.result_of(found.result.as_ref(), work));
+        FuncSym { at, ..FuncSym::new(name, path, &work.path, params, result) }
     }
 
     /// Resolves parameters in order.

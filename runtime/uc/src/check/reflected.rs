@@ -107,11 +107,8 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
     let has = |flag| found.flags & flag != 0;
     let custom = has(function_flags::CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
     let wild = |param: &Property| if custom { wild_of(&found.meta, param) } else { None };
+    let params = found.arguments().iter().map(reflected_param).collect();
     FuncSym {
-        name: found.text.to_string(),
-        path: found.path.clone(),
-        params: found.arguments().iter().map(reflected_param).collect(),
-        result: found.result().map(with_dim),
         result_by: result_by(found),
         is_static: has(function_flags::STATIC),
         is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),
@@ -119,7 +116,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
         first: found.overrides.as_ref().map_or_else(|| found.path.clone(), |of| format!("{of}:{}", found.text).into()),
         wild: found.arguments().iter().map(wild).collect(),
         wild_result: found.result().and_then(wild),
-        ..FuncSym::bare(owner)
+        ..FuncSym::new(found.text.to_string(), found.path.clone(), owner, params, found.result().map(with_dim))
     }
 }
 
@@ -171,16 +168,9 @@ pub(crate) fn func_of_signature(
         coerce: false,
         is_const: false,
     };
-    FuncSym {
-        name: name.to_owned(),
-        path: path.clone(),
-        params: signature.arguments.iter().enumerate().map(param).collect(),
-        result: signature.result.as_deref().map(|text| type_of_text(text, num_of)),
-        is_virtual: false,
-        is_final: true,
-        first: path,
-        ..FuncSym::bare(owner)
-    }
+    let params = signature.arguments.iter().enumerate().map(param).collect();
+    let result = signature.result.as_deref().map(|text| type_of_text(text, num_of));
+    FuncSym::new(name.to_owned(), path, owner, params, result)
 }
 
 /// Returns a delegate that a script class in a different package declares. `property` holds the bound function.
@@ -189,16 +179,8 @@ fn reflected_delegate(class: &Class, property: &Property, types: &Types) -> Opti
     let prop = reflected_prop(property, true);
     let Some(Type::Delegate(_, Some(path), _)) = prop.ty.clone() else { return None };
     let declared = types.delegate_by_path(&path)?;
-    let func = FuncSym {
-        name: name.to_owned(),
-        first: path.clone(),
-        path,
-        params: declared.arguments().iter().map(reflected_param).collect(),
-        result: declared.result().map(with_dim),
-        is_virtual: false,
-        is_final: true,
-        ..FuncSym::bare(&class.path)
-    };
+    let params = declared.arguments().iter().map(reflected_param).collect();
+    let func = FuncSym::new(name.to_owned(), path, &class.path, params, declared.result().map(with_dim));
     Some(DelegateSym { func: Rc::new(func), prop: Rc::new(prop) })
 }
 

@@ -259,9 +259,10 @@ impl Enums {
 }
 
 impl FuncSym {
-    /// Creates a function without name, parameters and result.
-    pub(crate) fn bare(owner: &Path) -> Self {
-        Self { owner: owner.clone(), is_virtual: true, callable: true, ..Self::default() }
+    /// Creates a function that overrides no other function.
+    pub(crate) fn new(name: String, path: Path, owner: &Path, params: Vec<Param>, result: Option<Type>) -> Self {
+        let (first, owner) = (path.clone(), owner.clone());
+        Self { name, path, owner, params, result, first, is_virtual: true, callable: true, ..Self::default() }
     }
 
     /// Returns the signature in the format of delegate types. Returns `None` if a type is unknown.
