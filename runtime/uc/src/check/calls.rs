@@ -6,6 +6,7 @@ use alcedo_abi::kinds::PropertyKind;
 
 use super::body::{Args, Body};
 use super::convert::{Coercion, converted, referenced};
+use super::places::class_of_object;
 use super::reflected::func_of_signature;
 use super::symbols::{FuncSym, get_caseless};
 use super::{Found, Reported};
@@ -258,17 +259,7 @@ impl Body<'_, '_> {
     fn method(&self, object: Option<Expr>, found: &Rc<FuncSym>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let path = found.path.clone();
         let callee = if found.is_static {
-            let class = match object {
-                None => self.self_class(name.span),
-                Some(object) => {
-                    let line = object.line;
-                    let class = match &object.ty {
-                        Type::Object(class) => class.clone(),
-                        _ => found.owner.clone(),
-                    };
-                    Expr { kind: ExprKind::ClassOf(Box::new(object)), ty: Type::Class(class), line }
-                }
-            };
+            let class = object.map_or_else(|| self.self_class(name.span), class_of_object);
             Callee::Static { class: Some(Box::new(class)), path }
         } else {
             if object.is_none() {

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::body::Body;
+use super::convert::{Coercion, converted};
 use super::defaults::name_of;
+use super::places::class_of_object;
 use super::symbols::{FuncSym, get_caseless};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
@@ -126,9 +128,8 @@ impl Body<'_, '_> {
             return found;
         }
         if name.is("class") && !self.only_constants {
-            let base = self.self_object(span);
             self.needs_object(span, "its class")?;
-            return Ok(Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(class.clone()), line });
+            return Ok(class_of_object(self.self_object(span)));
         }
         if !self.only_constants
             && !self.is_static
@@ -265,14 +266,9 @@ impl Body<'_, '_> {
     /// Returns the class default object of the class `of`, to which delegates bind static functions. If `of` is an object, uses the class
     /// of this object.
     fn default_object(&self, of: Option<Expr>, span: Span) -> Expr {
-        let of = of.unwrap_or_else(|| self.self_class(span));
-        let line = of.line;
-        let class = match of.ty.clone() {
-            Type::Object(path) => Expr { kind: ExprKind::ClassOf(Box::new(of)), ty: Type::Class(path), line },
-            _ => of,
-        };
-        let ty = Type::Object(self.checker.root_of(&self.class));
-        Expr { kind: ExprKind::Convert(Conversion::ClassToObject, Box::new(class)), ty, line }
+        let class = of.map_or_else(|| self.self_class(span), class_of_object);
+        let root = Type::Object(self.checker.root_of(&self.class));
+        converted(class, Coercion::By(Conversion::ClassToObject), &root)
     }
 
     fn class_cast(&self, class: &[Ident], of: &ast::Expr, span: Span) -> Found<Expr> {

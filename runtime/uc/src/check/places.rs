@@ -123,8 +123,7 @@ impl Body<'_, '_> {
             return self.property(Some(object), &found, self.at(name.span));
         }
         if name.is("class") {
-            let (kind, line) = (ExprKind::ClassOf(Box::new(object)), self.line(name.span));
-            return Ok(Expr { kind, ty: Type::Class(class.clone()), line });
+            return Ok(Expr { line: self.line(name.span), ..class_of_object(object) });
         }
         if let Some(found) = self.object_word(object.clone(), class, name) {
             return found;
@@ -218,11 +217,7 @@ impl Body<'_, '_> {
     pub(super) fn class_of(&self, of: &ast::Expr) -> Found<(Expr, Path)> {
         let base = self.value(of, None)?;
         match base.ty.clone() {
-            Type::Class(path) => Ok((base, path)),
-            Type::Object(path) => {
-                let line = base.line;
-                Ok((Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(path.clone()), line }, path))
-            }
+            Type::Class(path) | Type::Object(path) => Ok((class_of_object(base), path)),
             ty => {
                 let message = format!("`{ty}` has no class: `.default` and `.static` cannot follow it");
                 self.refuse("uc-unknown-member", of.span, message)
@@ -304,4 +299,11 @@ impl Body<'_, '_> {
             _ => self.refuse("uc-not-a-place", span, "this cannot be changed: it is not a variable"),
         }
     }
+}
+
+/// Returns the class of an object. Returns any other value unchanged.
+pub(super) fn class_of_object(object: Expr) -> Expr {
+    let Type::Object(path) = &object.ty else { return object };
+    let (ty, line) = (Type::Class(path.clone()), object.line);
+    Expr { kind: ExprKind::ClassOf(Box::new(object)), ty, line }
 }
