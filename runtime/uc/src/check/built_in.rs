@@ -1,7 +1,7 @@
 //! Built-in functions: casts, `ArrayCount`, `EnumCount`, `GetEnum`.
 
 use super::body::{Args, Body};
-use super::convert::{Coercion, converted};
+use super::convert::converted;
 use super::symbols::get_caseless;
 use super::types::plain_type;
 use super::{Found, Reported};
@@ -233,15 +233,15 @@ impl Body<'_, '_> {
         let value = self.value(number, None)?;
         // Looks up the number without a conversion to the enum, because the conversion would keep only its low bits.
         if let (Type::Num(from) | Type::Enum(_, from), Type::Enum(path, _)) = (&value.ty, &ty) {
-            let name = Coercion::By(Conversion::NumToEntryName(*from, path.clone()));
+            let name = Conversion::NumToEntryName(*from, path.clone());
             return Ok(Expr { line: self.line(span), ..converted(value, name, &Type::Name) });
         }
         let Some(coercion) = self.checker.explicit(&value.ty, &ty) else {
             return Err(self.mismatch(&value.ty, &Type::INT, self.at(number.span)));
         };
         let entry = converted(value, coercion, &ty);
-        let text = converted(entry, Coercion::By(Conversion::ToText(ty)), &Type::Text);
-        let name = Coercion::By(Conversion::Text(Type::Text, Type::Name));
+        let text = converted(entry, Conversion::ToText(ty), &Type::Text);
+        let name = Conversion::Text(Type::Text, Type::Name);
         Ok(Expr { line: self.line(span), ..converted(text, name, &Type::Name) })
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::body::{Args, Body};
-use super::convert::{Coercion, converted, referenced};
+use super::convert::{converted, referenced};
 use super::places::class_of_object;
 use super::reflected::func_of_signature;
 use super::symbols::{FuncSym, get_caseless};
@@ -412,10 +412,10 @@ impl Body<'_, '_> {
             || (super::convert::is_text(&value.ty) && super::convert::is_text(ty))
             || (self.checker.triple(&value.ty).is_some() && self.checker.triple(ty).is_some());
         match (self.checker.implicit(&value.ty, ty), self.checker.implicit(ty, &value.ty)) {
-            (Some(there @ Coercion::By(_)), Some(Coercion::By(_))) if suits && param.is_const => {
+            (Some(Some(there)), Some(Some(_))) if suits && param.is_const => {
                 Ok(Arg::Value(converted(value, there, ty)))
             }
-            (Some(Coercion::By(there)), Some(Coercion::By(back))) if suits => Ok(Arg::OutConverted(value, there, back)),
+            (Some(Some(there)), Some(Some(back))) if suits => Ok(Arg::OutConverted(value, there, back)),
             _ => {
                 let message = format!("the call changes this: it has to be a `{ty}`, this is `{}`", value.ty);
                 self.refuse("uc-type-mismatch", arg.span, message)

@@ -6,7 +6,6 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::SignatureText;
 
 use super::body::{Args, Body};
-use super::convert::Coercion;
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Conversion, Expr, ExprKind, Intrinsic, Num, Type};
@@ -173,13 +172,9 @@ impl Body<'_, '_> {
         };
         let place = self.value(element, None)?;
         self.check_place(&place, element.span)?;
-        let convert = match self.checker.implicit(&of, &place.ty) {
-            Some(Coercion::Same) => None,
-            Some(Coercion::By(conversion)) => Some(conversion),
-            None => {
-                let message = format!("the elements are `{of}`, this is `{}`", place.ty);
-                return self.refuse("uc-type-mismatch", element.span, message);
-            }
+        let Some(convert) = self.checker.implicit(&of, &place.ty) else {
+            let message = format!("the elements are `{of}`, this is `{}`", place.ty);
+            return self.refuse("uc-type-mismatch", element.span, message);
         };
         let index = match index {
             None => None,

@@ -9,18 +9,15 @@ use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Cast, Const, Conversion, Expr, ExprKind, Num, Type};
 
-/// Operation that a conversion between two types requires: none, or a [`Conversion`].
-pub(super) enum Coercion {
-    Same,
-    By(Conversion),
-}
+/// Conversion between two types. `None` if the types are equal.
+type Coercion = Option<Conversion>;
 
 impl Checker<'_> {
     pub(super) fn implicit(&self, from: &Type, to: &Type) -> Option<Coercion> {
         if from == to {
-            return Some(Coercion::Same);
+            return Some(None);
         }
-        let by = |conversion| Some(Coercion::By(conversion));
+        let by = |conversion| Some(Some(conversion));
         match (from, to) {
             (Type::Num(from), Type::Num(to)) => by(Conversion::Num(*from, *to)),
             (Type::Enum(_, from), Type::Num(to)) => by(Conversion::EnumToNum(*from, *to)),
@@ -30,7 +27,7 @@ impl Checker<'_> {
                 Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) | Type::Delegate(..),
             ) => by(Conversion::Up),
             (Type::Object(one), Type::Object(other)) | (Type::Class(one), Type::Class(other)) => {
-                self.extends(one, other).then_some(Coercion::By(Conversion::Up))
+                self.extends(one, other).then_some(Some(Conversion::Up))
             }
             (Type::Class(_), Type::Object(other)) if self.is_root(other) => by(Conversion::ClassToObject),
             (Type::Object(one), Type::Interface(other)) if self.implements(one, other) => {
@@ -80,7 +77,7 @@ impl Checker<'_> {
         if let Some(coercion) = self.implicit(from, to) {
             return Some(coercion);
         }
-        let by = |conversion| Some(Coercion::By(conversion));
+        let by = |conversion| Some(Some(conversion));
         match (from, to) {
             (Type::Num(one) | Type::Enum(_, one), Type::Enum(path, other)) => {
                 by(Conversion::NumToEnum(*one, path.clone(), *other))
@@ -121,8 +118,8 @@ pub(super) fn is_text(ty: &Type) -> bool {
 }
 
 /// Applies a conversion. If the value is a number constant, evaluates the conversion at compile time.
-pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
-    let Coercion::By(conversion) = coercion else { return value };
+pub(super) fn converted(value: Expr, by: impl Into<Coercion>, to: &Type) -> Expr {
+    let Some(conversion) = by.into() else { return value };
     let line = value.line;
     let folded = match (&value.kind, &conversion) {
         (ExprKind::Const(Const::Int(whole)), Conversion::Num(_, num)) => {
@@ -151,7 +148,7 @@ pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
 pub(super) fn referenced(value: Expr) -> Expr {
     match value.ty.clone() {
         Type::Reference(kind, class) if kind != PropertyKind::SOFT_CLASS => {
-            converted(value, Coercion::By(Conversion::FromReference(kind)), &Type::Object(class))
+            converted(value, Conversion::FromReference(kind), &Type::Object(class))
         }
         _ => value,
     }
@@ -206,7 +203,7 @@ impl Body<'_, '_> {
             None => match to {
                 Type::Optional(of) if self.checker.becomes(&value.ty, to) => {
                     let value = self.coerced(value, of, at)?;
-                    Ok(converted(value, Coercion::By(Conversion::ToOptional), to))
+                    Ok(converted(value, Conversion::ToOptional, to))
                 }
                 _ => Err(self.mismatch(&value.ty, to, at)),
             },
@@ -261,7 +258,7 @@ impl Body<'_, '_> {
             (Type::None, _) => Some(Expr { ty: to.clone(), ..value }),
             (Type::Object(one), Type::Object(two)) => {
                 if self.checker.extends(one, two) {
-                    return Some(converted(value, Coercion::By(Conversion::Up), to));
+                    return Some(converted(value, Conversion::Up, to));
                 }
                 let related =
                     self.checker.extends(two, one) || self.checker.is_broken(one) || self.checker.is_broken(two);
@@ -269,23 +266,23 @@ impl Body<'_, '_> {
             }
             (Type::Interface(_), Type::Object(two)) => {
                 let root = Type::Object(self.checker.root_of(two));
-                let object = converted(value, Coercion::By(Conversion::InterfaceToObject), &root);
+                let object = converted(value, Conversion::InterfaceToObject, &root);
                 if root == *to { Some(object) } else { Some(cast(Cast::Object(two.clone()), object)) }
             }
             (Type::Object(one), Type::Interface(two)) => {
                 if self.checker.implements(one, two) {
-                    return Some(converted(value, Coercion::By(Conversion::ObjectToInterface(two.clone())), to));
+                    return Some(converted(value, Conversion::ObjectToInterface(two.clone()), to));
                 }
                 Some(cast(Cast::Interface(two.clone()), value))
             }
             (Type::Interface(_), Type::Interface(two)) => {
                 let root = Type::Object(self.checker.root_of(&self.class));
-                let object = converted(value, Coercion::By(Conversion::InterfaceToObject), &root);
+                let object = converted(value, Conversion::InterfaceToObject, &root);
                 Some(cast(Cast::Interface(two.clone()), object))
             }
             (Type::Class(one), Type::Class(two)) => {
                 if self.checker.extends(one, two) {
-                    return Some(converted(value, Coercion::By(Conversion::Up), to));
+                    return Some(converted(value, Conversion::Up, to));
                 }
                 self.checker.extends(two, one).then(|| cast(Cast::Class(two.clone()), value))
             }
@@ -294,7 +291,7 @@ impl Body<'_, '_> {
                 self.checker.is_root(one).then(|| cast(Cast::Class(two.clone()), value))
             }
             (Type::Class(_), Type::Object(two)) => {
-                self.checker.is_root(two).then(|| converted(value, Coercion::By(Conversion::ClassToObject), to))
+                self.checker.is_root(two).then(|| converted(value, Conversion::ClassToObject, to))
             }
             (Type::Reference(kind, _), Type::Object(_)) if *kind != PropertyKind::SOFT_CLASS => {
                 self.object_cast(referenced(value), to)

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::body::Body;
-use super::convert::{Coercion, converted};
+use super::convert::converted;
 use super::defaults::name_of;
 use super::places::class_of_object;
 use super::symbols::{FuncSym, get_caseless};
@@ -268,7 +268,7 @@ impl Body<'_, '_> {
     fn default_object(&self, of: Option<Expr>, span: Span) -> Expr {
         let class = of.map_or_else(|| self.self_class(span), class_of_object);
         let root = Type::Object(self.checker.root_of(&self.class));
-        converted(class, Coercion::By(Conversion::ClassToObject), &root)
+        converted(class, Conversion::ClassToObject, &root)
     }
 
     fn class_cast(&self, class: &[Ident], of: &ast::Expr, span: Span) -> Found<Expr> {

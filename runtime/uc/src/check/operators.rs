@@ -1,7 +1,7 @@
 //! Operators: selects the operand types and the result type.
 
 use super::body::Body;
-use super::convert::{Coercion, converted, is_text};
+use super::convert::{converted, is_text};
 use super::literals::{is_fraction, is_number};
 use super::{Found, Reported};
 use crate::ast::{self, Infix, Prefix};
@@ -353,13 +353,10 @@ impl Body<'_, '_> {
 
     fn compound_of(&self, place: Expr, op: Binary, left: &Type, value: Expr, result: &Type, span: Span) -> Found<Expr> {
         let ty = place.ty.clone();
-        let coercion = |from: &Type, to: &Type| match self.checker.implicit(from, to) {
-            Some(Coercion::By(conversion)) => Ok(Some(conversion)),
-            Some(Coercion::Same) => Ok(None),
-            None => match (from, to) {
-                (Type::Num(from), Type::Enum(path, to)) => Ok(Some(Conversion::NumToEnum(*from, path.clone(), *to))),
-                _ => Err(self.mismatch(from, to, self.at(span))),
-            },
+        let coercion = |from: &Type, to: &Type| match (self.checker.implicit(from, to), from, to) {
+            (Some(conversion), ..) => Ok(conversion),
+            (None, Type::Num(from), Type::Enum(path, to)) => Ok(Some(Conversion::NumToEnum(*from, path.clone(), *to))),
+            _ => Err(self.mismatch(from, to, self.at(span))),
         };
         let (widen, narrow) = (coercion(&ty, left)?, coercion(result, &ty)?);
         let (left, result) = (left.clone(), result.clone());
