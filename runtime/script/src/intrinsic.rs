@@ -153,11 +153,7 @@ impl Machine {
                 let removed = remove_equal(&mut rows, item.as_ptr())?;
                 give(Value::I32(removed as i32))?;
             }
-            Intrinsic::ArrayEmpty => {
-                let count = len(&at);
-                cost::add(u64::from(count));
-                array(at).ok_or_else(|| no_container(ty))?.splice(0, count, 0).map_err(failed)?;
-            }
+            Intrinsic::ArrayEmpty => set_len(&mut array(at).ok_or_else(|| no_container(ty))?, 0, element()?)?,
             Intrinsic::MapSet => {
                 let (key, value) = (argument(0)?, argument(1)?);
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;

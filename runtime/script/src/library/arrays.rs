@@ -17,7 +17,7 @@ use alcedo_reflect::values::ptr::Ptr;
 use super::build::{AnyItem, library, problem};
 use super::math::below;
 use crate::intrinsic::remove_equal;
-use crate::rows::{failed, set_len};
+use crate::rows::{failed, replace, set_len};
 use crate::value::{Number, number, plain_text};
 use crate::{cost, size};
 
@@ -36,17 +36,10 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             if one != two {
                 return Err(problem(frame, format_args!("a {two} is appended to a {one}")));
             }
-            let row = if let PropertyType::Array(of) = one { of.ty().size() } else { 0 };
             let (to, from) = frame.value_mut_and(target_array, source_array)?;
             let (mut to, from) = (array(to).expect("checked to be an array"), rows(from));
-            let (len, more) = (to.len(), from.len());
-            size::rows(len, more, row)?;
-            to.splice(len, 0, more).map_err(failed)?;
-            for at in 0..more {
-                if let (Some(place), Some(value)) = (to.get_mut(len + at), from.get(at)) {
-                    cost::copy(place, value);
-                }
-            }
+            let len = to.len();
+            replace(&mut to, len..len, from.len(), |at| from.get(at))?;
         }
 
         /// Inserts an element at an index.
@@ -72,10 +65,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
 
         /// Removes all elements.
         fn array_clear(target_array: &mut AnyArray) {
-            let mut rows = rows_mut(frame, target_array)?;
-            let len = rows.len();
-            cost::add(u64::from(len));
-            rows.splice(0, len, 0).map_err(failed)?;
+            resize_to(frame, target_array, 0)?;
         }
 
         /// Changes the length of an array.
@@ -193,14 +183,7 @@ fn rows_mut<'f>(frame: &'f mut Frame<'_>, target: Param) -> Result<RowsMut<'f>, 
 fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result<(), CallError> {
     check_item(frame, target, item)?;
     let (to, from) = frame.value_mut_and(target, item)?;
-    let mut rows = array(to).expect("checked to be an array");
-    size::rows(rows.len(), 1, from.ty().size())?;
-    cost::add(u64::from(rows.len().saturating_sub(at)));
-    rows.splice(at, 0, 1).map_err(failed)?;
-    if let Some(place) = rows.get_mut(at) {
-        cost::copy(place, from);
-    }
-    Ok(())
+    replace(&mut array(to).expect("checked to be an array"), at..at, 1, |_| Some(from))
 }
 
 /// Checks that the item has the element type of the array. This check repeats the check of the source checker, because bytecode is

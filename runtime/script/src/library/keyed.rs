@@ -9,7 +9,7 @@ use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{library, problem};
-use crate::rows::failed;
+use crate::rows::{failed, replace};
 use crate::{cost, size};
 
 pub(super) fn set_functions() -> Vec<FunctionDecl> {
@@ -162,19 +162,11 @@ fn to_array(frame: &mut Frame<'_>, target: Param, items: Param, of_values: bool)
         PropertyType::Array(of) if of.ty() == expected => {}
         found => return Err(problem(frame, format_args!("expected an array of {expected}, found a {found}"))),
     }
-    let row = expected.size();
     let (to, from) = frame.value_mut_and(items, target)?;
     let (mut to, from) = (array(to).expect("checked to be an array"), keyed_ref(from));
-    let (before, len) = (to.len(), from.len());
-    size::rows(0, len, row)?;
-    to.splice(0, before, len).map_err(failed)?;
-    for at in 0..len {
-        let found = from.get(at).and_then(|(key, value)| if of_values { value } else { Some(key) });
-        if let (Some(place), Some(found)) = (to.get_mut(at), found) {
-            cost::copy(place, found);
-        }
-    }
-    Ok(())
+    let found = |at: u32| from.get(at).and_then(|(key, value)| if of_values { value } else { Some(key) });
+    let before = to.len();
+    replace(&mut to, 0..before, from.len(), found)
 }
 
 /// Checks that two arguments are sets of one type. Adds the cost of one pass over both sets.
