@@ -54,12 +54,7 @@ impl<'a> Checker<'a> {
         package.enums =
             enums.into_iter().filter_map(|(file, found)| self.enum_of(found, file, &mut declared)).collect();
         structs.retain(|(file, _, found)| {
-            self.check_name(&found.name, *file);
-            let is_free = self.is_free("type", &found.name, *file, &mut declared);
-            if is_free {
-                self.add_name(&found.name.text, Type::Struct(self.own_path(&found.name.text)));
-            }
-            is_free
+            self.declare_name("type", &found.name, *file, &mut declared, Type::Struct).is_some()
         });
         self.bases(&mut works);
         // Inheritance cycles were reported and removed above, so the order exists.
@@ -83,10 +78,6 @@ impl<'a> Checker<'a> {
         package
     }
 
-    fn add_name(&self, name: &str, what: Type) {
-        self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
-    }
-
     /// Returns the classes and the interfaces that the files declare, and the location of each name.
     fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>, HashMap<String, At>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
@@ -108,26 +99,21 @@ impl<'a> Checker<'a> {
                 continue;
             };
             let at = (file, head.name.span);
-            self.check_name(&head.name, file);
             let stem = self.sources[file].stem();
             if !head.name.is(stem) {
                 let message = format!("the class `{}` is in the file of a class `{stem}`", head.name.text);
                 let error = Diagnostic::error("uc-file-name", at, message).warning();
                 self.report(error.hint("name the file as the class"));
             }
-            if !self.is_free("class", &head.name, file, &mut declared) {
-                continue;
-            }
-            let path = self.own_path(&head.name.text);
+            let ty = if head.is_interface { Type::Interface } else { Type::Object };
+            let Some(path) = self.declare_name("class", &head.name, file, &mut declared, ty) else { continue };
             // The class counts as broken if it contains a macro, because a macro may expand to any declaration.
             let broken = tree.is_partial || tree.items.iter().any(may_declare);
             let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken };
             if head.is_interface {
-                self.add_name(&head.name.text, Type::Interface(path.clone()));
                 self.interfaces.borrow_mut().insert(path, Rc::default());
                 interfaces.push(work);
             } else {
-                self.add_name(&head.name.text, Type::Object(path));
                 works.push(work);
             }
         }
@@ -151,13 +137,22 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns true if no type of the package has this name yet. Otherwise, reports the duplicate.
-    fn is_free(&self, what: &str, name: &Ident, file: usize, declared: &mut HashMap<String, At>) -> bool {
-        let at = (file, name.span);
-        if let Some(other) = declared.get(&name.text.to_ascii_lowercase()) {
+    /// Declares a type of the package. Returns its path. If the package has declared the name before, reports the duplicate and returns
+    /// `None`.
+    fn declare_name(
+        &self,
+        what: &str,
+        name: &Ident,
+        file: usize,
+        declared: &mut HashMap<String, At>,
+        ty: impl FnOnce(Path) -> Type,
+    ) -> Option<Path> {
+        self.check_name(name, file);
+        let (at, key) = ((file, name.span), name.text.to_ascii_lowercase());
+        if let Some(other) = declared.get(&key) {
             let message = format!("a second {what} `{}` in the package", name.text);
             self.report(Diagnostic::error("uc-declared-twice", at, message).other(*other, "the first one"));
-            return false;
+            return None;
         }
         let path = self.own_path(&name.text);
         if self.is_of_host(&path) {
@@ -166,17 +161,13 @@ impl<'a> Checker<'a> {
                 Diagnostic::error("uc-declared-twice", at, message).hint("use another name or another package"),
             );
         }
-        declared.insert(name.text.to_ascii_lowercase(), at);
-        true
+        self.type_names.borrow_mut().entry(key.clone()).or_default().insert(0, ty(path.clone()));
+        declared.insert(key, at);
+        Some(path)
     }
 
     fn enum_of(&self, found: &ast::Enum, file: usize, declared: &mut HashMap<String, At>) -> Option<hir::Enum> {
-        self.check_name(&found.name, file);
-        if !self.is_free("type", &found.name, file, declared) {
-            return None;
-        }
-        let path = self.own_path(&found.name.text);
-        self.add_name(&found.name.text, Type::Enum(path.clone(), Num::U8));
+        let path = self.declare_name("type", &found.name, file, declared, |path| Type::Enum(path, Num::U8))?;
         let mut entries: Vec<String> = Vec::new();
         let mut seen = HashSet::default();
         for entry in &found.entries {
