@@ -187,23 +187,13 @@ fn reflected_delegate(class: &Class, property: &Property, types: &Types) -> Opti
 /// Returns the symbol of a reflected class, without inherited members.
 pub(crate) fn reflected_class(found: &Class, free: bool, types: &Types) -> ClassSym {
     let of_script = found.origin == Origin::Script;
-    let mut props = Named::default();
-    for property in &found.own_properties {
-        props.insert_reflected(&property.text, Rc::new(reflected_prop(property, free || of_script)));
-    }
-    let mut funcs = Named::default();
-    for function in &found.own_functions {
-        funcs.insert_reflected(&function.text, Rc::new(reflected_func(function, &found.path, of_script, free)));
-    }
+    let prop = |of: &Property| Rc::new(reflected_prop(of, free || of_script));
+    let func = |of: &Function| Rc::new(reflected_func(of, &found.path, of_script, free));
     let mut delegates = Named::default();
     for property in found.own_properties.iter().filter(|_| of_script) {
         if let Some(delegate) = reflected_delegate(found, property, types) {
             delegates.insert(&delegate.func.name.clone(), Rc::new(delegate));
         }
-    }
-    let mut subobjects = Named::default();
-    for subobject in &found.subobjects {
-        subobjects.insert_reflected(&subobject.name, found.subobject_class(subobject));
     }
     let has = |flag| found.flags & flag != 0;
     let closed = match found.origin {
@@ -221,31 +211,24 @@ pub(crate) fn reflected_class(found: &Class, free: bool, types: &Types) -> Class
         is_final: has(class_flags::FINAL),
         is_abstract: has(class_flags::ABSTRACT),
         closed,
-        props,
-        funcs,
+        props: Named::reflected(&found.own_properties, |of| (&*of.text, prop(of))),
+        funcs: Named::reflected(&found.own_functions, |of| (&*of.text, func(of))),
         delegates,
         interfaces: found.interfaces.clone(),
-        subobjects,
+        subobjects: Named::reflected(&found.subobjects, |of| (&*of.name, found.subobject_class(of))),
         ..ClassSym::default()
     }
 }
 
 pub(crate) fn reflected_interface(functions: &[Rc<Function>], path: &Path, free: bool) -> InterfaceSym {
-    let mut symbol = InterfaceSym::default();
-    for function in functions {
-        let function = Rc::new(reflected_func(function, path, false, free));
-        symbol.by_name.insert_reflected(&function.name, function.clone());
-        symbol.functions.push(function);
-    }
-    symbol
+    let functions: Vec<_> = functions.iter().map(|of| Rc::new(reflected_func(of, path, false, free))).collect();
+    let by_name = Named::reflected(&functions, |of| (&*of.name, of.clone()));
+    InterfaceSym { bases: Vec::new(), functions, by_name }
 }
 
 pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
     let fields: Vec<_> = found.fields().iter().map(|field| Rc::new(reflected_prop(field, true))).collect();
-    let mut by_name = Named::default();
-    for field in &fields {
-        by_name.insert_reflected(&field.name, field.clone());
-    }
+    let by_name = Named::reflected(&fields, |of| (&*of.name, of.clone()));
     StructSym {
         base: found.base().map(|base| base.path.clone()),
         fields,

@@ -61,11 +61,15 @@ impl<T: Clone> Named<T> {
         self.exact.insert(name.to_ascii_lowercase(), (name.to_owned(), what));
     }
 
-    /// Adds a reflected name, which lookups also find without `_`.
-    pub(crate) fn insert_reflected(&mut self, name: &str, what: T) {
-        let key = name.to_ascii_lowercase();
-        self.exact.entry(key).or_insert_with(|| (name.to_owned(), what.clone()));
-        self.squashed.entry(squash(name)).and_modify(|known| *known = None).or_insert(Some(what));
+    /// Returns the entries of reflected members. Lookups also find their names without `_`.
+    pub(crate) fn reflected<'m, M>(members: &'m [M], entry: impl Fn(&'m M) -> (&'m str, T)) -> Self {
+        let mut named = Self::default();
+        for (name, what) in members.iter().map(entry) {
+            let key = name.to_ascii_lowercase();
+            named.exact.entry(key).or_insert_with(|| (name.to_owned(), what.clone()));
+            named.squashed.entry(squash(name)).and_modify(|known| *known = None).or_insert(Some(what));
+        }
+        named
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
