@@ -6,6 +6,7 @@ use alcedo_base::boundary::{CallError, catch_panics};
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::construction::ConstructionArgs;
+use alcedo_reflect::enums::whole;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::Ptr;
@@ -17,9 +18,7 @@ use crate::intrinsic::missing;
 use crate::machine::Machine;
 use crate::place::{Access, Registers};
 use crate::size;
-use crate::value::{
-    Number, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
-};
+use crate::value::{Number, from_text, handle, name, number, plain_text, text_value, to_num, to_text};
 
 impl Machine {
     /// Runs a slow operation.
@@ -250,10 +249,10 @@ fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>)
     let number = || number(&value).ok_or_else(refused);
     Ok(match by {
         Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => to_num(number()?, *to),
-        Conversion::NumToEnum(_, _, to) => {
-            let number = crate::value::number(&to_num(number()?, *to)).ok_or_else(refused)?;
-            to_enum(number, target)
-        }
+        Conversion::NumToEnum(_, _, to) => match (target, whole(&to_num(number()?, *to))) {
+            (PropertyType::Enum(of), Some(number)) => Value::Enum(of.value(number)),
+            _ => Value::zero(target),
+        },
         Conversion::NumToEntryName(_, path) => {
             let of = world.types.enum_by_path(path).ok_or_else(refused)?;
             let entry = of.value(match number()? {
@@ -285,8 +284,9 @@ fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>)
             };
             text_value(text, target, world).ok_or_else(refused)?
         }
-        Conversion::ObjectToBool if is_handle(from.ty().kind()) => Value::Bool(world.objects.is_alive(handle(&value))),
-        Conversion::ObjectToBool => Value::Bool(name(&value) != Name::default()),
+        Conversion::ObjectToBool => {
+            Value::Bool(world.objects.is_alive(handle(&value)) || name(&value) != Name::default())
+        }
         Conversion::NameToBool => {
             let text = world.names.text(name(&value));
             Value::Bool(!text.is_empty() && !text.eq_ignore_ascii_case("None"))

@@ -1,6 +1,5 @@
 //! Conversions of values: constants of the checked tree, numbers of all kinds, and strings.
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::enums::whole;
@@ -165,8 +164,8 @@ pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String
     match (value, ty) {
         (Value::Bool(it), _) => (if *it { "True" } else { "False" }).to_owned(),
         (Value::Enum(it), _) => it.text.to_string(),
-        (Value::F32(it), _) => four(f64::from(*it)),
-        (Value::F64(it), _) => four(*it),
+        (Value::F32(it), _) => format!("{it:.4}"),
+        (Value::F64(it), _) => format!("{it:.4}"),
         (Value::Object(it) | Value::WeakObject(it) | Value::ScriptInterface(it), _) => {
             world.name_of(*it).unwrap_or_else(|| "None".to_owned())
         }
@@ -187,10 +186,6 @@ pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String
             _ => value.print(&world.names),
         },
     }
-}
-
-fn four(value: f64) -> String {
-    format!("{value:.4}")
 }
 
 /// Parses a string as a value of this type. Returns the zero value for invalid input.
@@ -256,12 +251,6 @@ fn leading_float(text: &str) -> f64 {
     text[..end].parse().unwrap_or_default()
 }
 
-/// Converts a number to an enum value. Keeps a number that matches no entry.
-pub(crate) fn to_enum(number: Number, ty: &PropertyType) -> Value {
-    let (PropertyType::Enum(of), Number::Whole(it)) = (ty, number) else { return Value::zero(ty) };
-    Value::Enum(of.value(it))
-}
-
 pub(crate) fn handle(value: &Value) -> ObjectHandle {
     match value {
         Value::Object(it) | Value::WeakObject(it) | Value::ScriptInterface(it) => *it,
@@ -281,11 +270,6 @@ pub(crate) fn binding(value: &Value) -> Binding {
         Value::Delegate(it) => *it,
         _ => Binding::default(),
     }
-}
-
-/// Returns true for kinds whose values are handles of objects.
-pub(crate) fn is_handle(kind: PropertyKind) -> bool {
-    matches!(kind, PropertyKind::OBJECT | PropertyKind::WEAK_OBJECT | PropertyKind::SCRIPT_INTERFACE)
 }
 
 #[cfg(test)]

@@ -135,12 +135,9 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
 /// Reads the components of a vector or rotator.
 fn numbers(frame: &Frame<'_>, param: Param) -> Result<[f64; 3], CallError> {
     let at = frame.value(param);
-    let PropertyType::Struct(of) = at.ty() else {
+    let (PropertyType::Struct(of), Some(_)) = (at.ty(), kind_of(at.ty())) else {
         return Err(problem(frame, format_args!("a {} is not a vector", at.ty())));
     };
-    if kind_of(at.ty()).is_none() {
-        return Err(problem(frame, format_args!("a {} is not a vector", of.path)));
-    }
     let read = |field: &Property| match at.field(field).and_then(|at| number(&at.read())) {
         Some(Number::Whole(it)) => it as f64,
         Some(Number::Float(it)) => it,
