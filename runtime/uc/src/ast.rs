@@ -410,8 +410,6 @@ pub enum ExprKind {
     Paren(Box<Expr>),
     /// A macro call `` `log(…) ``: name of the macro, and text in the parentheses after the name.
     Macro(String, Option<String>),
-    /// Text that could not be parsed. Its error is already reported.
-    Broken,
 }
 
 /// An operator before its operand.
@@ -614,8 +612,6 @@ pub enum DefaultValueKind {
     Struct(Vec<(Ident, Option<Ident>, DefaultValue)>),
     /// A list: `(1, 2)`.
     Array(Vec<DefaultValue>),
-    /// Text that could not be parsed. Its error is already reported.
-    Broken,
 }
 
 /// Struct or enum that a class declares.

@@ -177,7 +177,6 @@ impl<'a> Checker<'a> {
             Err(self.report(Diagnostic::error("uc-default", at, format!("this is not a value of `{ty}`")).hint(hint)))
         };
         match (&value.kind, ty) {
-            (DefaultValueKind::Broken, _) => Err(Reported),
             (DefaultValueKind::Empty, ty) => self.empty_of(ty, at),
             (DefaultValueKind::Struct(fields), Type::Array(_)) if fields.is_empty() => Ok(Const::Array(Vec::new())),
             (DefaultValueKind::Array(values), Type::Array(of)) => {

@@ -89,7 +89,6 @@ impl Body<'_, '_> {
                 let name_span = Span { end: span.start + len, ..span };
                 Err(self.report(crate::parse::macro_outside(name, self.at(name_span))))
             }
-            ast::ExprKind::Broken => Err(Reported),
         }
     }
 
@@ -391,7 +390,7 @@ fn may_be_constant(value: &ast::Expr) -> bool {
         E::Int(..) | E::Float(..) | E::Text(_) | E::Name(_) | E::Object(..) | E::Bool(_) | E::None | E::Ident(_) => {
             true
         }
-        E::Triple(..) | E::Paren(_) | E::Macro(..) | E::Broken => true,
+        E::Triple(..) | E::Paren(_) | E::Macro(..) => true,
         E::Prefix(sign, _) => matches!(sign, ast::Prefix::Minus | ast::Prefix::Plus),
         E::Member(of, _) => matches!(of.kind, E::Ident(_)),
         E::Call(callee, _) => matches!(&callee.kind, E::Ident(name) if is_known_call(&name.text)),

@@ -137,7 +137,7 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
     if listed("array_parm") {
         Some(Wild::Array)
     } else if listed("array_type_dependent_params") {
-        Some(if is_array { Wild::SameArray } else { Wild::Element })
+        Some(if is_array { Wild::Array } else { Wild::Element })
     } else if listed("custom_struct_param") {
         Some(match param.ty {
             PropertyType::Array(_) => Wild::Array,

@@ -116,8 +116,6 @@ pub(crate) enum Wild {
     Any,
     /// Element type of the array.
     Element,
-    /// Array with the element type of the first array argument.
-    SameArray,
 }
 
 #[derive(Clone, Debug, Default)]

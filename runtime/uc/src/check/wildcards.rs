@@ -71,7 +71,7 @@ impl Body<'_, '_> {
         }
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
-            (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
+            (Some(Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
             // The result has the type of the first wildcard. Without a wildcard, the result is the `Vector` struct of the host.
             (Some(Wild::Struct), _) => match wildcards.first() {
                 Some(first) => Some(first.ty.clone()),
@@ -88,12 +88,11 @@ impl Body<'_, '_> {
         let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
             let Some(wild) = wild else { continue };
-            let decides = matches!(wild, Wild::Array | Wild::SameArray | Wild::Set | Wild::Map);
+            let decides = matches!(wild, Wild::Array | Wild::Set | Wild::Map);
             let Some(arg) = args.get(at).and_then(Option::as_ref).filter(|_| decides) else { continue };
             let value = self.value(arg, None);
             if element.is_none()
-                && matches!(wild, Wild::Array | Wild::SameArray)
-                && let Ok(Expr { ty: Type::Array(of) | Type::Fixed(of, _), .. }) = &value
+                && let (Wild::Array, Ok(Expr { ty: Type::Array(of) | Type::Fixed(of, _), .. })) = (wild, &value)
             {
                 element = Some((**of).clone());
             }
@@ -146,7 +145,7 @@ impl Body<'_, '_> {
         let array_type = element.map(|element| Type::Array(Box::new(element.clone())));
         let expected = match wild {
             Wild::Element => element,
-            Wild::Array | Wild::SameArray => array_type.as_ref(),
+            Wild::Array => array_type.as_ref(),
             _ => None,
         };
         let value = match checked_args.remove(&at) {
@@ -163,13 +162,13 @@ impl Body<'_, '_> {
             (Wild::Set, ty) => return refuse("any set", ty),
             (Wild::Map, ty) => return refuse("any map", ty),
             (Wild::Any, _) => value,
-            (Wild::Array | Wild::SameArray, Type::Array(of) | Type::Fixed(of, _)) => match element {
+            (Wild::Array, Type::Array(of) | Type::Fixed(of, _)) => match element {
                 Some(element) if **of != *element => {
                     return refuse(&format!("an array of `{element}`, as another argument is"), &value.ty);
                 }
                 _ => value,
             },
-            (Wild::Array | Wild::SameArray, ty) => return refuse("any array", ty),
+            (Wild::Array, ty) => return refuse("any array", ty),
             (Wild::Element, ty) => match element {
                 None => return Err(Reported),
                 Some(element) => {

@@ -65,6 +65,5 @@ pub(super) fn expression(of: &Expr) -> String {
         ExprKind::Paren(of) => format!("({})", expression(of)),
         ExprKind::Macro(name, None) => format!("`{name}"),
         ExprKind::Macro(name, Some(argument)) => format!("`{name}({argument})"),
-        ExprKind::Broken => String::new(),
     }
 }

@@ -253,7 +253,7 @@ fn default_index(index: Option<&Ident>) -> String {
 
 fn default_value(value: &DefaultValue) -> String {
     match &value.kind {
-        DefaultValueKind::Empty | DefaultValueKind::Broken => String::new(),
+        DefaultValueKind::Empty => String::new(),
         DefaultValueKind::Int(text, _) | DefaultValueKind::Float(text, _) => text.clone(),
         DefaultValueKind::Text(text) => quote(text),
         DefaultValueKind::Name(text) => format!("'{text}'"),
