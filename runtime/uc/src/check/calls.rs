@@ -6,12 +6,12 @@ use alcedo_abi::kinds::PropertyKind;
 
 use super::body::{Args, Body};
 use super::convert::{converted, referenced};
-use super::places::class_of_object;
+use super::places::{cast_object, class_of_object};
 use super::reflected::func_of_signature;
 use super::symbols::{FuncSym, get_caseless};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
-use crate::hir::{Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Param, Path, Type};
+use crate::hir::{Arg, Call, Callee, Const, Conversion, Expr, ExprKind, Num, Param, Path, Type};
 use crate::source::Span;
 
 impl Body<'_, '_> {
@@ -355,7 +355,7 @@ impl Body<'_, '_> {
             return Err(Reported);
         }
         let of_class = found.result_by.and_then(|at| match args.get(at) {
-            Some(Arg::Value(Expr { ty, kind, .. })) => self.unconverted_class(kind, ty),
+            Some(Arg::Value(class)) => unconverted_class(class),
             _ => None,
         });
         let ty = wild_result.or_else(|| found.result.clone()).unwrap_or(Type::Nothing);
@@ -363,25 +363,10 @@ impl Body<'_, '_> {
         let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards })), ty, line };
         Ok(match of_class {
             Some(class) if matches!(&call.ty, Type::Object(of) if *of != class && self.checker.extends(&class, of)) => {
-                Expr {
-                    kind: ExprKind::Cast(Cast::Object(class.clone()), Box::new(call)),
-                    ty: Type::Object(class),
-                    line,
-                }
+                cast_object(call, class)
             }
             _ => call,
         })
-    }
-
-    /// Returns the class of an argument before the conversion to the parameter type. For a class literal, returns the class that the
-    /// literal names. For all other values, returns the class of the declared type.
-    fn unconverted_class(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
-        match (kind, ty) {
-            (ExprKind::Const(Const::Class(path)), _) => Some(path.clone()),
-            (ExprKind::Convert(Conversion::Up, inner), _) => self.unconverted_class(&inner.kind, &inner.ty),
-            (_, Type::Class(path)) => Some(path.clone()),
-            _ => None,
-        }
     }
 
     /// Checks an argument against a parameter of a known type.
@@ -430,5 +415,15 @@ fn is_path(of: &ast::Expr) -> bool {
         ast::ExprKind::Ident(_) | ast::ExprKind::SelfObject => true,
         ast::ExprKind::Member(of, _) => is_path(of),
         _ => false,
+    }
+}
+
+/// Returns the class of an argument before the conversion to the parameter type. For a class literal, returns the class that the
+/// literal names. For all other values, returns the class of the declared type.
+fn unconverted_class(class: &Expr) -> Option<Path> {
+    match (&class.kind, &class.ty) {
+        (ExprKind::Convert(Conversion::Up, inner), _) => unconverted_class(inner),
+        (ExprKind::Const(Const::Class(path)), _) | (_, Type::Class(path)) => Some(path.clone()),
+        _ => None,
     }
 }

@@ -155,9 +155,7 @@ impl Body<'_, '_> {
         // Casts the result to the class that the class specifier `within` names.
         let within = self.checker.chain(class).iter().find_map(|class| class.within.clone());
         Some(Ok(match within.filter(|_| name.is("outer")) {
-            Some(of) => {
-                Expr { kind: ExprKind::Cast(Cast::Object(of.clone()), Box::new(call)), ty: Type::Object(of), line }
-            }
+            Some(of) => cast_object(call, of),
             None => call,
         }))
     }
@@ -306,4 +304,9 @@ pub(super) fn class_of_object(object: Expr) -> Expr {
     let Type::Object(path) = &object.ty else { return object };
     let (ty, line) = (Type::Class(path.clone()), object.line);
     Expr { kind: ExprKind::ClassOf(Box::new(object)), ty, line }
+}
+
+pub(super) fn cast_object(object: Expr, class: Path) -> Expr {
+    let (line, cast) = (object.line, Cast::Object(class.clone()));
+    Expr { kind: ExprKind::Cast(cast, Box::new(object)), ty: Type::Object(class), line }
 }
