@@ -248,7 +248,12 @@ impl Body<'_, '_> {
         self.make_call(&found.func, callee, name, args, span).map(Some)
     }
 
-    pub(super) fn no_such_function(&self, class: &Path, name: &Ident) -> Reported {
+    /// Returns a function of a class or of its bases. Reports an unknown name.
+    pub(super) fn function_of(&self, class: &Path, name: &Ident) -> Found<Rc<FuncSym>> {
+        self.checker.find_function(class, &name.text).ok_or_else(|| self.no_such_function(class, name))
+    }
+
+    fn no_such_function(&self, class: &Path, name: &Ident) -> Reported {
         if let Some(reported) = self.outside_function(class, name) {
             return reported;
         }
@@ -272,10 +277,7 @@ impl Body<'_, '_> {
     }
 
     fn static_call(&self, class: Expr, path: &Path, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
-        let Some(found) = self.checker.find_function(path, &name.text) else {
-            self.check_untyped_arguments(args);
-            return Err(self.no_such_function(path, name));
-        };
+        let found = self.function_of(path, name).inspect_err(|_| self.check_untyped_arguments(args))?;
         if !found.is_static {
             return self.refuse("uc-static", name.span, format!("`{}` is not static: it needs an object", found.name));
         }
@@ -284,34 +286,7 @@ impl Body<'_, '_> {
     }
 
     fn super_call(&self, of: Option<&Ident>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
-        let from = match of {
-            Some(of) => {
-                let path = self.checker.class_named(std::slice::from_ref(of), self.file);
-                let path = path.inspect_err(|_| self.check_untyped_arguments(args))?;
-                let extends = self.checker.extends(&self.class, &path);
-                if !extends && self.checker.is_broken(&self.class) {
-                    self.check_untyped_arguments(args);
-                    return Err(Reported);
-                }
-                if !extends || path == self.class {
-                    return self.refuse(
-                        "uc-super",
-                        of.span,
-                        format!("`{}` is not a base class of this class", of.text),
-                    );
-                }
-                Some(path)
-            }
-            None => self.checker.class(&self.class).and_then(|class| class.base.clone()),
-        };
-        let Some(from) = from else {
-            self.check_untyped_arguments(args);
-            return Err(Reported);
-        };
-        let Some(found) = self.checker.find_function(&from, &name.text) else {
-            self.check_untyped_arguments(args);
-            return Err(self.no_such_function(&from, name));
-        };
+        let found = self.super_function(of, name).inspect_err(|_| self.check_untyped_arguments(args))?;
         let path = found.path.clone();
         let callee = if found.is_static {
             Callee::Static { class: None, path }
@@ -322,6 +297,23 @@ impl Body<'_, '_> {
         // Ignores the flag `callable`, because `super` may call a base function that scripts cannot call by name.
         let open = FuncSym { callable: true, ..(*found).clone() };
         self.make_call(&open, callee, name, args, span)
+    }
+
+    /// Returns the function that `super` or `super(of)` calls.
+    fn super_function(&self, of: Option<&Ident>, name: &Ident) -> Found<Rc<FuncSym>> {
+        let Some(of) = of else {
+            let base = self.checker.class(&self.class).and_then(|class| class.base.clone());
+            return self.function_of(&base.ok_or(Reported)?, name);
+        };
+        let path = self.checker.class_named(std::slice::from_ref(of), self.file)?;
+        let extends = self.checker.extends(&self.class, &path);
+        if !extends && self.checker.is_broken(&self.class) {
+            return Err(Reported);
+        }
+        if !extends || path == self.class {
+            return self.refuse("uc-super", of.span, format!("`{}` is not a base class of this class", of.text));
+        }
+        self.function_of(&path, name)
     }
 
     /// Checks the call of the function that is bound to a delegate value.

@@ -38,9 +38,7 @@ impl Body<'_, '_> {
             // Resolves `class'X'.static.f` without a call.
             ast::ExprKind::Member(inner, word) if word.is("static") => {
                 let (class, path) = self.class_of(inner)?;
-                let Some(found) = self.checker.find_function(&path, &name.text) else {
-                    return Err(self.no_such_function(&path, name));
-                };
+                let found = self.function_of(&path, name)?;
                 return self.function_value(Some(class), &found, name, expected, span);
             }
             // Resolves `EnumName.Entry`.
