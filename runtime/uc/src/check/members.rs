@@ -21,6 +21,9 @@ pub(super) struct Members<'a> {
     pub(super) functions: Vec<FuncWork<'a>>,
 }
 
+/// Flags of a variable without specifiers.
+const ACCESSIBLE: u64 = property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE;
+
 /// Flags and metadata that follow from the specifiers of a variable.
 #[derive(Default)]
 struct VarSpecifiers {
@@ -104,6 +107,7 @@ impl<'a> Checker<'a> {
         let mut properties = Vec::new();
         // Adds the properties that hold the bound functions of delegates first.
         if let Some(class) = self.class(&work.path) {
+            let open = VarSpecifiers { flags: ACCESSIBLE, ..VarSpecifiers::default() };
             let mut delegates: Vec<_> = class.delegates.iter().map(|(_, delegate)| delegate).collect();
             delegates.sort_by_key(|delegate| delegate.prop.at.map(|(_, span)| span));
             for delegate in delegates {
@@ -112,14 +116,7 @@ impl<'a> Checker<'a> {
                     self.report(Diagnostic::error("uc-declared-twice", at, message));
                 }
                 let Some(ty) = delegate.prop.ty.clone() else { continue };
-                properties.push(hir::Property {
-                    name: delegate.prop.name.clone(),
-                    ty,
-                    flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE,
-                    meta: Vec::new(),
-                    default: None,
-                    doc: String::new(),
-                });
+                properties.push(property(&delegate.prop.name, None, ty, &open, ""));
             }
         }
         let mut symbols = Vec::new();
@@ -132,7 +129,8 @@ impl<'a> Checker<'a> {
         }
         let base = work.base.as_deref().and_then(|base| self.class(base));
         let mut values = base.map_or(0, |class| class.values);
-        for (symbol, at) in symbols {
+        for symbol in symbols {
+            let Some(at) = symbol.at else { continue };
             if let Some(ty) = &symbol.ty {
                 let _ = self.add_values(&mut values, ty, &work.head.name.text, at);
             }
@@ -163,22 +161,19 @@ impl<'a> Checker<'a> {
         found: &ast::Var,
         work: &Work<'a>,
         properties: &mut Vec<hir::Property>,
-        symbols: &mut Vec<(PropSym, At)>,
+        symbols: &mut Vec<PropSym>,
     ) {
         let specifiers = self.var_specifiers(found, work.file, &work.head.name.text);
         for (name, ty) in self.typed_names(found, work.file, &work.path) {
             let at = (work.file, name.name.span);
-            symbols.push((
-                PropSym {
-                    read: specifiers.read,
-                    write: if specifiers.write == Access::Public { specifiers.read } else { specifiers.write },
-                    writable: if specifiers.is_const { Err("it is `const`") } else { Ok(()) },
-                    ..PropSym::public(name.name.text.clone(), ty.clone(), work.path.clone(), Some(at))
-                },
-                at,
-            ));
+            symbols.push(PropSym {
+                read: specifiers.read,
+                write: if specifiers.write == Access::Public { specifiers.read } else { specifiers.write },
+                writable: if specifiers.is_const { Err("it is `const`") } else { Ok(()) },
+                ..PropSym::public(name.name.text.clone(), ty.clone(), work.path.clone(), Some(at))
+            });
             if let Some(ty) = ty {
-                properties.push(property(name, ty, &specifiers, &found.doc));
+                properties.push(property(&name.name.text, name.meta.as_deref(), ty, &specifiers, &found.doc));
             }
         }
     }
@@ -199,10 +194,7 @@ impl<'a> Checker<'a> {
     }
 
     fn var_specifiers(&self, found: &ast::Var, file: usize, class: &str) -> VarSpecifiers {
-        let mut specifiers = VarSpecifiers {
-            flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE,
-            ..VarSpecifiers::default()
-        };
+        let mut specifiers = VarSpecifiers { flags: ACCESSIBLE, ..VarSpecifiers::default() };
         let mut edit = property_flags::EDIT_ANYWHERE;
         self.one_access(found.modifiers.iter(), file, "uc-unknown-word");
         for Modifier { name: word, .. } in &found.modifiers {
@@ -254,7 +246,8 @@ impl<'a> Checker<'a> {
                             continue;
                         }
                         // Replaces an unknown type by `Nothing`, because the error of this type is already reported.
-                        fields.push(property(name, ty.unwrap_or(Type::Nothing), &specifiers, &var.doc));
+                        let ty = ty.unwrap_or(Type::Nothing);
+                        fields.push(property(&name.name.text, name.meta.as_deref(), ty, &specifiers, &var.doc));
                     }
                 }
                 Item::Struct(_) | Item::Enum(_) | Item::Defaults(_) => {}
@@ -290,17 +283,10 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn property(name: &VarName, ty: Type, specifiers: &VarSpecifiers, doc: &str) -> hir::Property {
-    let mut meta = specifiers.meta.clone();
-    meta.extend(ast::meta_in(name.meta.as_deref()));
-    hir::Property {
-        name: name.name.text.clone(),
-        ty,
-        flags: specifiers.flags,
-        meta,
-        default: None,
-        doc: doc.to_owned(),
-    }
+fn property(name: &str, meta: Option<&str>, ty: Type, specifiers: &VarSpecifiers, doc: &str) -> hir::Property {
+    let (name, doc) = (name.to_owned(), doc.to_owned());
+    let meta = specifiers.meta.iter().cloned().chain(ast::meta_in(meta)).collect();
+    hir::Property { name, ty, flags: specifiers.flags, meta, default: None, doc }
 }
 
 /// Maximum number of nodes in the description of a delegate type.
