@@ -84,9 +84,7 @@ impl<'a> Checker<'a> {
         let mut declared: HashMap<String, At> = HashMap::default();
         for (file, tree) in self.files.iter().enumerate() {
             let Some(head) = &tree.class else {
-                let has_errors =
-                    self.messages.borrow().iter().any(|message| message.file == file && message.is_error());
-                if !has_errors {
+                if !self.syntax_errors.contains_key(&file) {
                     let at = (file, crate::source::Span::default());
                     let error = Diagnostic::error("uc-no-class-in-file", at, "this file declares no class");
                     self.report(error.hint("begin it with `class Name extends Base;`"));

@@ -2,7 +2,7 @@
 
 use alcedo_abi::kinds::PropertyKind;
 
-use super::body::Body;
+use super::body::{Body, as_const};
 use super::convert::is_text;
 use super::defaults::{Place, name_of};
 use super::symbols::At;
@@ -139,20 +139,17 @@ impl Checker<'_> {
         let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
         let literal = body.object_literal(word, name, span)?;
         let found = body.coerced(literal, ty, (place.file, span))?;
-        match found.kind {
-            hir::ExprKind::Const(value) => Ok(value),
+        let unconverted = match &found.kind {
             // The class default object that would hold the class may not exist yet.
             hir::ExprKind::Convert(hir::Conversion::ClassToObject, _) => {
                 let error =
                     Diagnostic::error("uc-default", (place.file, span), format!("this is not a value of `{ty}`"));
-                Err(self.report(error.hint("assign the class when the script runs")))
+                return Err(self.report(error.hint("assign the class when the script runs")));
             }
-            hir::ExprKind::Convert(_, inner) => match inner.kind {
-                hir::ExprKind::Const(value) => Ok(value),
-                _ => Err(Reported),
-            },
-            _ => Err(Reported),
-        }
+            hir::ExprKind::Convert(_, inner) => &**inner,
+            _ => &found,
+        };
+        as_const(unconverted).cloned().ok_or(Reported)
     }
 
     pub(super) fn struct_defaults(&self, structure: &mut hir::Struct, found: &ast::Struct, file: usize, class: &str) {

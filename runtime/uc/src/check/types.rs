@@ -170,9 +170,8 @@ impl Checker<'_> {
     /// error.
     fn own_delegate(&self, name: &str) -> Option<Option<Type>> {
         let classes = self.classes.borrow();
-        let mut found: Vec<_> = classes.values().flatten().filter_map(|class| class.delegates.get(name)).collect();
-        found.sort_by(|one, other| one.func.path.cmp(&other.func.path));
-        found.first().map(|found| found.prop.ty.clone())
+        let found = classes.values().flatten().filter_map(|class| class.delegates.get(name));
+        found.min_by(|one, other| one.func.path.cmp(&other.func.path)).map(|found| found.prop.ty.clone())
     }
 
     /// Evaluates the array length in the brackets after a name.
