@@ -172,17 +172,18 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn default_value(&self, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
+        use DefaultValueKind as V;
         let at: At = (place.file, value.span);
         let refuse = |hint: &str| {
             Err(self.report(Diagnostic::error("uc-default", at, format!("this is not a value of `{ty}`")).hint(hint)))
         };
         match (&value.kind, ty) {
-            (DefaultValueKind::Empty, ty) => self.empty_of(ty, at),
-            (DefaultValueKind::Struct(fields), Type::Array(_)) if fields.is_empty() => Ok(Const::Array(Vec::new())),
-            (DefaultValueKind::Array(values), Type::Array(of)) => {
-                Ok(Const::Array(self.default_row(values, of, place)?))
+            (V::Empty, ty) => self.empty_of(ty, at),
+            (V::Struct(fields), Type::Array(_) | Type::Set(_) | Type::Map(..)) if fields.is_empty() => {
+                Ok(Const::Array(Vec::new()))
             }
-            (DefaultValueKind::Array(values), Type::Fixed(of, len)) => {
+            (V::Array(values), Type::Array(of)) => Ok(Const::Array(self.default_row(values, of, place)?)),
+            (V::Array(values), Type::Fixed(of, len)) => {
                 if values.len() > *len as usize {
                     return refuse(&format!("the array has {len} elements"));
                 }
@@ -190,22 +191,19 @@ impl<'a> Checker<'a> {
                 self.fill(&mut row, *len as usize, of, at)?;
                 Ok(Const::Array(row))
             }
-            (DefaultValueKind::Struct(fields), Type::Struct(path)) => self.default_struct(fields, path, place),
-            (DefaultValueKind::Struct(fields), Type::Set(_) | Type::Map(..)) if fields.is_empty() => {
-                Ok(Const::Array(Vec::new()))
-            }
-            (DefaultValueKind::Array(values), Type::Set(of)) => self.default_set(values, of, place),
-            (DefaultValueKind::Array(values), Type::Map(key, of)) => self.default_map(values, key, of, place),
+            (V::Struct(fields), Type::Struct(path)) => self.default_struct(fields, path, place),
+            (V::Array(values), Type::Set(of)) => self.default_set(values, of, place),
+            (V::Array(values), Type::Map(key, of)) => self.default_map(values, key, of, place),
             (_, Type::Set(_)) => refuse("write `(value, value)`"),
             (_, Type::Map(..)) => refuse("write `((key, value), (key, value))`"),
-            (DefaultValueKind::Word(names), ty) => self.default_word(names, value, ty, place),
-            (DefaultValueKind::Int(text, number), Type::Num(num)) => {
+            (V::Word(names), ty) => self.default_word(names, value, ty, place),
+            (V::Int(text, number), Type::Num(num)) => {
                 let Some(number) = number else { return refuse("it does not fit in 64 bits") };
                 self.number(*number as f64, Some(*number), text, *num, at)
             }
-            (DefaultValueKind::Float(text, number), Type::Num(num)) => self.number(*number, None, text, *num, at),
-            (DefaultValueKind::Int(_, Some(number @ (0 | 1))), Type::Bool) => Ok(Const::Bool(*number == 1)),
-            (DefaultValueKind::Int(_, Some(number)), Type::Enum(path, _)) => {
+            (V::Float(text, number), Type::Num(num)) => self.number(*number, None, text, *num, at),
+            (V::Int(_, Some(number @ (0 | 1))), Type::Bool) => Ok(Const::Bool(*number == 1)),
+            (V::Int(_, Some(number)), Type::Enum(path, _)) => {
                 let known = self.enumeration(path);
                 let entry = known.as_ref().and_then(|found| found.entries.iter().find(|(_, known)| known == number));
                 match entry {
@@ -213,15 +211,12 @@ impl<'a> Checker<'a> {
                     None => refuse("no entry of the enum has that number"),
                 }
             }
-            (DefaultValueKind::Text(text), ty) if is_text(ty) => Ok(Const::Text(text.clone())),
-            (DefaultValueKind::Text(text), Type::Name) | (DefaultValueKind::Name(text), Type::Name) => {
-                Ok(name_of(text))
-            }
+            (V::Text(text), ty) if is_text(ty) => Ok(Const::Text(text.clone())),
             // Exported files write names without quotes.
-            (DefaultValueKind::Int(text, _), Type::Name) => Ok(name_of(text)),
-            (DefaultValueKind::Object(word, name), ty) => self.default_object(word, name, ty, value.span, place),
+            (V::Text(text) | V::Name(text) | V::Int(text, _), Type::Name) => Ok(name_of(text)),
+            (V::Object(word, name), ty) => self.default_object(word, name, ty, value.span, place),
             // Exported files quote object names.
-            (DefaultValueKind::Text(text), Type::Object(_)) => {
+            (V::Text(text), Type::Object(_)) => {
                 let word = Ident { text: text.clone(), span: value.span };
                 self.default_word(&[word], value, ty, place)
             }
@@ -426,29 +421,25 @@ impl<'a> Checker<'a> {
     }
 
     fn number(&self, float: f64, whole: Option<i128>, text: &str, num: Num, at: At) -> Found<Const> {
-        match (num.range(), whole) {
-            (None, whole) => {
-                let found = num_const(float, whole, num);
-                if is_infinite(&found) {
-                    let message = format!("{text} does not fit in a `{}`", num.script_name());
-                    return self.refuse("uc-number-range", at, message);
-                }
-                Ok(found)
+        let Some((low, high)) = num.range() else {
+            let found = num_const(float, whole, num);
+            if is_infinite(&found) {
+                let message = format!("{text} does not fit in a `{}`", num.script_name());
+                return self.refuse("uc-number-range", at, message);
             }
-            (Some((low, high)), whole) => {
-                let is_hex = text.contains(['x', 'X']);
-                let number = whole.unwrap_or(float as i128);
-                if (low..=high).contains(&number) {
-                    return Ok(Const::Int(number));
-                }
-                // A hexadecimal literal specifies the bit pattern of a signed number.
-                if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
-                    return Ok(Const::Int(number - (1 << num.bits())));
-                }
-                let message = format!("{text} does not fit in `{}`: its range is {low} to {high}", num.script_name());
-                self.refuse("uc-number-range", at, message)
-            }
+            return Ok(found);
+        };
+        let is_hex = text.contains(['x', 'X']);
+        let number = whole.unwrap_or(float as i128);
+        if (low..=high).contains(&number) {
+            return Ok(Const::Int(number));
         }
+        // A hexadecimal literal specifies the bit pattern of a signed number.
+        if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
+            return Ok(Const::Int(number - (1 << num.bits())));
+        }
+        let message = format!("{text} does not fit in `{}`: its range is {low} to {high}", num.script_name());
+        self.refuse("uc-number-range", at, message)
     }
 }
 

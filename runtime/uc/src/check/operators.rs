@@ -237,10 +237,7 @@ impl Body<'_, '_> {
             if let Some(delegate) = bound {
                 let kind = ExprKind::Intrinsic(Intrinsic::DelegateIsBound, vec![delegate]);
                 let bound = Expr { kind, ty: Type::Bool, line };
-                if op == Infix::Ne {
-                    return Ok(bound);
-                }
-                return Ok(Expr { kind: ExprKind::Unary(Unary::Not, Box::new(bound)), ty: Type::Bool, line });
+                return Ok(if op == Infix::Ne { bound } else { negated(bound) });
             }
         }
         let Some(operation) = self.operation(op, &left.ty, &right.ty) else {
@@ -380,10 +377,7 @@ impl Body<'_, '_> {
         let make = |unary, of: Expr, ty| Ok(Expr { kind: ExprKind::Unary(unary, Box::new(of)), ty, line });
         match sign {
             Prefix::Up | Prefix::Down => return self.step(of, sign == Prefix::Up, false, span),
-            Prefix::Not => {
-                let found = self.condition(of)?;
-                return make(Unary::Not, found, Type::Bool);
-            }
+            Prefix::Not => return Ok(Expr { line, ..negated(self.condition(of)?) }),
             _ => {}
         }
         let mut inner = of;
@@ -449,6 +443,12 @@ impl Body<'_, '_> {
             }
         }
     }
+}
+
+/// Returns the negation of a condition.
+pub(super) fn negated(condition: Expr) -> Expr {
+    let line = condition.line;
+    Expr { kind: ExprKind::Unary(Unary::Not, Box::new(condition)), ty: Type::Bool, line }
 }
 
 fn promotes_not(left: &Type, right: &Type) -> bool {

@@ -1,10 +1,11 @@
 //! Checks statements, and builds the statements of the checked tree.
 
 use super::body::Body;
+use super::operators::negated;
 use super::{Found, Reported};
 use crate::ast::{self, DoEnd, Infix};
 use crate::hash::HashMap;
-use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Unary};
+use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type};
 use crate::source::Span;
 
 impl Body<'_, '_> {
@@ -62,11 +63,7 @@ impl Body<'_, '_> {
                 let body = self.loop_body(body);
                 let condition = match end {
                     DoEnd::While(condition) => self.condition(condition)?,
-                    DoEnd::Until(condition) => {
-                        let condition = self.condition(condition)?;
-                        let line = condition.line;
-                        Expr { kind: ExprKind::Unary(Unary::Not, Box::new(condition)), ty: Type::Bool, line }
-                    }
+                    DoEnd::Until(condition) => negated(self.condition(condition)?),
                 };
                 StmtKind::While { body_first: true, condition, body }
             }
@@ -74,9 +71,7 @@ impl Body<'_, '_> {
                 let init = self.simple(init);
                 let condition = match condition {
                     Some(condition) => self.condition(condition),
-                    None => {
-                        Ok(Expr { kind: ExprKind::Const(Const::Bool(true)), ty: Type::Bool, line: self.line(span) })
-                    }
+                    None => Ok(self.const_expr(Const::Bool(true), Type::Bool, span)),
                 };
                 let step = self.simple(step);
                 let body = self.loop_body(body);
