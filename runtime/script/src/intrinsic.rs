@@ -119,12 +119,9 @@ impl Machine {
         let len = |at: &PtrMut<'_>| at.as_ptr().count().unwrap_or_default();
         match what {
             Intrinsic::ArrayAdd => {
-                let before = len(&at);
-                let count = whole(0)?.max(0) as u32;
-                let new_len = before.checked_add(count).ok_or_else(|| CallError::other("the array gets too long"))?;
-                let mut rows = array(at).ok_or_else(|| no_container(ty))?;
-                set_len(&mut rows, new_len, element()?)?;
-                give(Value::I32(before as i32))?;
+                let before = len(&at) as i32;
+                insert(&mut at, before, whole(0)?.max(0))?;
+                give(Value::I32(before))?;
             }
             Intrinsic::ArrayAddItem | Intrinsic::ArrayInsertItem => {
                 let is_add = *what == Intrinsic::ArrayAddItem;

@@ -48,9 +48,7 @@ impl FunctionCompiler {
                 Arg::OutConverted(expr, inward, outward) => {
                     let to = self.location(expr, written);
                     let before = self.load(&to, &expr.ty);
-                    let from = self.temp(&converted(inward, &expr.ty));
-                    let before = self.in_frame(before, &expr.ty);
-                    self.emit(Ins::Convert { by: inward.clone(), to: from, from: before });
+                    let from = self.converted_temp(Some(inward), before, &converted(inward, &expr.ty));
                     backs.push(Back { from, to, by: Some((outward.clone(), expr.ty.clone())) });
                     Argument::Out(from)
                 }

@@ -47,13 +47,10 @@ impl FunctionCompiler {
                 self.for_each(array, element, convert.as_ref(), index.as_deref(), body);
             }
             StmtKind::Switch { value, compare, arms } => self.switch(value, compare, arms),
-            StmtKind::Break => {
+            StmtKind::Break | StmtKind::Continue => {
                 let jump = self.jump(Ins::Jump { to: 0 });
-                self.breaks.last_mut().into_iter().for_each(|inner| inner.push(jump));
-            }
-            StmtKind::Continue => {
-                let jump = self.jump(Ins::Jump { to: 0 });
-                self.continues.last_mut().into_iter().for_each(|inner| inner.push(jump));
+                let open = if *statement == StmtKind::Break { &mut self.breaks } else { &mut self.continues };
+                open.last_mut().into_iter().for_each(|inner| inner.push(jump));
             }
             StmtKind::Return(value) => {
                 match (value, self.code.result) {
