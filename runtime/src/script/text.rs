@@ -61,12 +61,11 @@ pub(crate) fn start(ty: &Type) -> String {
 fn element(ty: &Type) -> String {
     match ty {
         Type::Fixed(..) => start(ty),
-        Type::Num(_) => "0".to_owned(),
+        Type::Num(_) | Type::Enum(..) => "0".to_owned(),
         Type::Bool => "false".to_owned(),
         Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText | Type::Name => "\"\"".to_owned(),
         // `()` is an empty container, or a struct whose fields all have their defaults.
         Type::Struct(_) | Type::Array(_) | Type::Set(_) | Type::Map(..) => "()".to_owned(),
-        Type::Enum(..) => "0".to_owned(),
         _ => NONE.to_owned(),
     }
 }

@@ -122,15 +122,13 @@ pub(super) fn converted(value: Expr, by: impl Into<Coercion>, to: &Type) -> Expr
     let Some(conversion) = by.into() else { return value };
     let line = value.line;
     let folded = match (&value.kind, &conversion) {
-        (ExprKind::Const(Const::Int(whole)), Conversion::Num(_, num)) => {
+        (ExprKind::Const(Const::Int(whole)), Conversion::Num(_, num))
+        | (ExprKind::Const(Const::Enum(_, _, whole)), Conversion::EnumToNum(_, num)) => {
             Some(num_const(*whole as f64, Some(*whole), *num))
         }
         (ExprKind::Const(Const::Float(float)), Conversion::Num(from, num)) => {
             let exact = if *from == Num::F32 { f64::from(*float as f32) } else { *float };
             Some(num_const(exact, None, *num))
-        }
-        (ExprKind::Const(Const::Enum(_, _, number)), Conversion::EnumToNum(_, num)) => {
-            Some(num_const(*number as f64, Some(*number), *num))
         }
         (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
         // Does not evaluate this conversion at compile time, because an optional that contains `none` differs from an unset optional.

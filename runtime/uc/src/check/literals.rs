@@ -52,28 +52,18 @@ impl Body<'_, '_> {
         let Some(value) = value else { return Err(too_large()) };
         let is_hex = text.starts_with("0x") || text.starts_with("0X");
         let value = if negative { -i128::from(value) } else { i128::from(value) };
-        if let Some(Type::Num(num)) = expected {
-            match num.range() {
-                Some((low, high)) if (low..=high).contains(&value) => {
-                    return Ok(self.const_expr(Const::Int(value), Type::Num(*num), span));
-                }
-                None => return Ok(self.const_expr(num_const(0.0, Some(value), *num), Type::Num(*num), span)),
-                Some(_) => {}
-            }
-        }
-        if i32::try_from(value).is_ok() {
-            return Ok(self.const_expr(Const::Int(value), Type::INT, span));
+        let fits = |num: &Num| num.range().is_none_or(|(low, high)| (low..=high).contains(&value));
+        let made = |num: Num| Ok(self.const_expr(num_const(0.0, Some(value), num), Type::Num(num), span));
+        match expected {
+            Some(Type::Num(num)) if fits(num) => return made(*num),
+            _ if fits(&Num::I32) => return made(Num::I32),
+            _ => {}
         }
         // A hexadecimal literal specifies the bit pattern of an `int`.
         if is_hex && !negative && u32::try_from(value).is_ok() {
             return Ok(self.const_expr(Const::Int(i128::from(value as u32 as i32)), Type::INT, span));
         }
-        for num in [Num::I64, Num::U64] {
-            if num.range().is_some_and(|(low, high)| (low..=high).contains(&value)) {
-                return Ok(self.const_expr(Const::Int(value), Type::Num(num), span));
-            }
-        }
-        Err(too_large())
+        [Num::I64, Num::U64].into_iter().find(fits).map_or_else(|| Err(too_large()), made)
     }
 
     /// Determines the type of a floating-point literal: `f64` if `f64` is expected, otherwise `float`.
