@@ -57,7 +57,6 @@ impl<'a> Checker<'a> {
             let place = Place { file: work.file, class: &work.path, of: &work.path, objects: &objects };
             match line {
                 DefaultLine::Object(object) => subobjects.extend(self.subobject(object, &place)),
-                line if self.is_export_only(line, &work.path) => {}
                 line => defaults.extend(self.default_line(line, &place)),
             }
         }
@@ -65,16 +64,14 @@ impl<'a> Checker<'a> {
         (subobjects, defaults)
     }
 
-    /// Returns true for the lines `Name=` and `ObjectArchetype=`. Exported files contain both lines for every object.
-    pub(super) fn is_export_only(&self, line: &DefaultLine, class: &str) -> bool {
-        matches!(line, DefaultLine::Set(name, None, _)
-            if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
-    }
-
     pub(super) fn default_line(&self, line: &DefaultLine, place: &Place<'_>) -> Option<Default> {
         let (DefaultLine::Set(name, ..) | DefaultLine::Method(name, ..)) = line else { return None };
         let Some(found) = self.find_variable(place.class, &name.text) else {
-            self.no_variable(place.class, name, place.file);
+            // Exported files contain the lines `Name=` and `ObjectArchetype=` for every object.
+            let is_exported = name.is("name") || name.is("objectarchetype");
+            if !(is_exported && matches!(line, DefaultLine::Set(_, None, _))) {
+                self.no_variable(place.class, name, place.file);
+            }
             return None;
         };
         if !found.readable {

@@ -58,17 +58,14 @@ impl<'a> Checker<'a> {
         }
         let class = match &object.class {
             Some(class) => self.class_named(std::slice::from_ref(class), place.file).ok()?,
-            None => match self.find_subobject(place.of, &name.text) {
-                Some(class) => class,
-                None => {
-                    if !self.is_broken(place.of) {
-                        let message = format!("no class above has a subobject `{}`", name.text);
-                        let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
-                        self.report(error.hint("write `Class=…` to make one"));
-                    }
-                    return None;
+            None => self.find_subobject(place.of, &name.text).or_else(|| {
+                if !self.is_broken(place.of) {
+                    let message = format!("no class above has a subobject `{}`", name.text);
+                    let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
+                    self.report(error.hint("write `Class=…` to make one"));
                 }
-            },
+                None
+            })?,
         };
         let mut defaults = Vec::new();
         let inner = Place { class: &class, ..*place };
@@ -80,9 +77,6 @@ impl<'a> Checker<'a> {
                     "an object in an object is outside of the language",
                 );
                 self.report(error.hint("declare it next to the outer object"));
-                continue;
-            }
-            if self.is_export_only(line, &class) {
                 continue;
             }
             defaults.extend(self.default_line(line, &inner));
