@@ -14,7 +14,8 @@ impl<'a> Checker<'a> {
         let head = work.head;
         self.check_class_specifiers(head, work.file);
         let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.name.is(word));
-        let dll_bind = head.modifiers.iter().find(|modifier| modifier.name.is("dllbind")).and_then(|modifier| {
+        let mut bound = head.modifiers.iter().filter(|modifier| modifier.name.is("dllbind"));
+        let dll_bind = bound.next().and_then(|modifier| {
             let library = modifier.argument.clone().unwrap_or_default();
             let is_name = !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
             if !is_name {
@@ -24,8 +25,7 @@ impl<'a> Checker<'a> {
             }
             is_name.then_some(library)
         });
-        let others = head.modifiers.iter().filter(|modifier| modifier.name.is("dllbind")).skip(1);
-        others.for_each(|other| {
+        bound.for_each(|other| {
             let message = format!("`{}` is bound to a library already", head.name.text);
             let error = Diagnostic::error("uc-dll-bind", (work.file, other.name.span), message);
             self.report(error.hint("keep one `DLLBind(Name)`: a class is bound to one library"));
@@ -84,12 +84,9 @@ impl<'a> Checker<'a> {
         let before = self.messages.borrow().len();
         let written = made.ast.body.take();
         let has_body = written.is_some();
-        let statements = match &written {
-            Some(statements) => Some(body.block(statements)),
-            // A function that ends with a semicolon has an empty body.
-            None if !made.flags.dll_import => Some(Vec::new()),
-            None => None,
-        };
+        // A function that ends with a semicolon has an empty body.
+        let empty = || (!made.flags.dll_import).then(Vec::new);
+        let statements = written.as_ref().map(|statements| body.block(statements)).or_else(empty);
         drop(written);
         let at = (work.file, made.ast.name.span);
         // Does not report a missing `return` if the body contains an error, because the checker then omits statements.

@@ -37,8 +37,7 @@ impl Body<'_, '_> {
 
     fn plain_call(&self, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         if get_caseless(&self.locals, &name.text).is_some() {
-            let callee = ast::Expr { kind: ast::ExprKind::Ident(name.clone()), span: name.span, depth: 1 };
-            let found = self.value(&callee, None)?;
+            let found = self.name(name, None)?;
             if matches!(found.ty, Type::Delegate(..)) {
                 return self.delegate_value_call(found, args, span);
             }

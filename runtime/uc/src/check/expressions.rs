@@ -100,7 +100,7 @@ impl Body<'_, '_> {
         self.refuse("uc-static", span, format!("a static function has no object: {what} is not available"))
     }
 
-    fn name(&self, name: &Ident, expected: Option<&Type>) -> Found<Expr> {
+    pub(super) fn name(&self, name: &Ident, expected: Option<&Type>) -> Found<Expr> {
         let (span, line) = (name.span, self.line(name.span));
         if let Some(local) = get_caseless(&self.locals, &name.text) {
             let ty = local.ty.clone().ok_or(Reported)?;

@@ -144,17 +144,15 @@ impl Body<'_, '_> {
         let value = self.value(value, None);
         self.breakable += 1;
         let mut made = Vec::with_capacity(arms.len());
-        let mut reported = None;
+        let mut checked = Ok(());
         let mut seen: HashMap<String, Span> = HashMap::default();
         let mut has_default = false;
         for arm in arms {
             let case = match (&arm.value, &value) {
-                (None, _) if has_default => {
-                    self.report(self.error("uc-case", arm.span, "a second `default`"));
-                    None
-                }
                 (None, _) => {
-                    has_default = true;
+                    if std::mem::replace(&mut has_default, true) {
+                        self.report(self.error("uc-case", arm.span, "a second `default`"));
+                    }
                     None
                 }
                 (Some(_), Err(Reported)) => None,
@@ -176,7 +174,7 @@ impl Body<'_, '_> {
                             Some(found)
                         }
                         Err(Reported) => {
-                            reported = Some(Reported);
+                            checked = Err(Reported);
                             None
                         }
                     }
@@ -186,9 +184,7 @@ impl Body<'_, '_> {
         }
         self.breakable -= 1;
         let value = value?;
-        if let Some(reported) = reported {
-            return Err(reported);
-        }
+        checked?;
         let Some(operation) = self.operation(Infix::Eq, &value.ty, &value.ty) else {
             let message = format!("a `switch` cannot compare values of `{}`", value.ty);
             return self.refuse("uc-operator-types", value_span, message);

@@ -20,12 +20,12 @@ impl Body<'_, '_> {
         name: &Ident,
         span: Span,
     ) -> Found<(Vec<Arg>, Vec<Wildcard>, Option<Type>)> {
-        let mut reported = None;
+        let mut checked = Ok(());
         if args.len() > found.params.len() {
             let extra = args[found.params.len()..].iter().flatten().next();
             let place = extra.map_or(span, |extra| extra.span);
             let message = format!("`{}` takes {}, not {}", found.name, counted(found.params.len()), args.len());
-            reported = Some(self.report(self.error("uc-arguments", place, message)));
+            checked = self.refuse("uc-arguments", place, message);
         }
         let mut checked_args = CheckedArgs::default();
         let element = self.element_of(found, args, &mut checked_args);
@@ -38,7 +38,7 @@ impl Body<'_, '_> {
                 (None, _) if param.optional => Ok(Arg::Skipped),
                 (None, _) => {
                     // Reports all missing arguments in one message.
-                    if reported.is_none() {
+                    if checked.is_ok() {
                         let message = format!(
                             "`{}` takes {}: `{}` is missing",
                             found.name,
@@ -63,12 +63,10 @@ impl Body<'_, '_> {
             };
             match one {
                 Ok(arg) => made.push(arg),
-                Err(Reported) => reported = Some(Reported),
+                Err(Reported) => checked = Err(Reported),
             }
         }
-        if let Some(reported) = reported {
-            return Err(reported);
-        }
+        checked?;
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
             (Some(Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
