@@ -92,26 +92,17 @@ impl Linker<'_> {
                 if let Some(place) = place.as_ref().filter(|place| place.property.ty != delegate.property.ty) {
                     return Err(format!("a {} is called as a {}", place.property.ty, delegate.property.ty));
                 }
-                let is_delegate = matches!(
-                    delegate.property.ty,
-                    PropertyType::Delegate(_) | PropertyType::MulticastDelegate(_) | PropertyType::SparseDelegate(_)
-                );
-                if !is_delegate {
-                    return Err(format!("a {} is called", delegate.property.ty));
-                }
                 let is_single = matches!(delegate.property.ty, PropertyType::Delegate(_));
                 let place = place.filter(|_| !is_single).map(Box::new);
                 let fallback = fallback.as_ref().map(|path| find(path).map(|(function, _)| function)).transpose()?;
+                let params = Rc::new(self.params_of_delegate(&delegate.property.ty)?);
                 let object = match &fallback {
+                    Some(function) if function.signature_text() != &*params.signature => {
+                        return Err(format!("{} has the signature ({})", function.path, function.signature()));
+                    }
                     Some(function) => of_self(*object, function)?,
                     None => None,
                 };
-                let params = Rc::new(self.params_of_delegate(&delegate.property.ty)?);
-                if let Some(function) =
-                    fallback.as_ref().filter(|function| function.signature_text() != &*params.signature)
-                {
-                    return Err(format!("{} has the signature ({})", function.path, function.signature()));
-                }
                 (LinkedTarget::Delegate { delegate, place, object, fallback }, Rc::clone(self.function), params)
             }
         };

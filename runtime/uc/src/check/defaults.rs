@@ -432,7 +432,7 @@ impl<'a> Checker<'a> {
             return Ok(Const::Int(number));
         }
         // A hexadecimal literal specifies the bit pattern of a signed number.
-        if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
+        if is_hex && low < 0 && number >= 0 && number < 1 << num.bits() {
             return Ok(Const::Int(number - (1 << num.bits())));
         }
         let message = format!("{text} does not fit in `{}`: its range is {low} to {high}", num.script_name());

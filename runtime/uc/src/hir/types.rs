@@ -119,11 +119,6 @@ impl Num {
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)
     }
-
-    /// Returns true for signed integer types.
-    pub const fn is_signed(self) -> bool {
-        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
-    }
 }
 
 /// A vector or rotator: a reflected struct named `Vector` or `Rotator`. The struct has exactly three fields of the same number type: `x y
