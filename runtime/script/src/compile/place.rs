@@ -13,10 +13,6 @@ impl FunctionCompiler {
         match &expr.kind {
             ExprKind::Local(id) => Location::In(self.local(*id)),
             ExprKind::Field { base, field, .. } => match self.location(base, later_writes) {
-                Location::In(reg) if self.is_constant(reg) => {
-                    let reg = self.in_frame(reg, &base.ty);
-                    Location::In(self.field(reg, field))
-                }
                 Location::In(reg) => Location::In(self.field(reg, field)),
                 Location::At(mut place) => {
                     place.steps.push(Step::Field(field.clone()));
@@ -24,10 +20,7 @@ impl FunctionCompiler {
                 }
             },
             ExprKind::Index(base, index) => {
-                let mut place = match self.location(base, later_writes || writes(index)) {
-                    Location::In(reg) => Location::In(self.in_frame(reg, &base.ty)).place(),
-                    Location::At(place) => place,
-                };
+                let mut place = self.location(base, later_writes || writes(index)).place();
                 // Copies a constant index to a register, because an element step requires an index register.
                 let at = self.operand(index, later_writes);
                 place.steps.push(match &base.ty {

@@ -120,10 +120,8 @@ impl Linker<'_> {
         if call.args.len() != params.arguments.len() {
             return Err(format!("{name} is called with {} arguments, of {}", call.args.len(), params.arguments.len()));
         }
-        let is_custom = matches!(
-            target,
-            LinkedTarget::Final(..) | LinkedTarget::Static(_) | LinkedTarget::OfClass(_) | LinkedTarget::Virtual(_)
-        ) && function.flags & function_flags::CUSTOM_THUNK != 0;
+        let is_custom = !matches!(target, LinkedTarget::Interface(_) | LinkedTarget::Delegate { .. })
+            && function.flags & function_flags::CUSTOM_THUNK != 0;
         let sets_defaults = self.sets_defaults(&function);
         let count = call.args.len();
         let (mut args, mut moves) = (Vec::with_capacity(count), Vec::with_capacity(count));
