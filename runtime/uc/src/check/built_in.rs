@@ -115,12 +115,8 @@ impl Body<'_, '_> {
                 Some((at, Some(dim))) => {
                     let open = &self.checker.open_consts;
                     if open.borrow().contains(&(at, dim.span)) || open.borrow().len() >= MAX_DEPTH as usize {
-                        let error = self.error(
-                            "uc-const-circle",
-                            of.span,
-                            "this length refers to itself, or to too many constants",
-                        );
-                        return Err(self.report(error));
+                        let message = "this length refers to itself, or to too many constants";
+                        return self.refuse("uc-const-circle", of.span, message);
                     }
                     open.borrow_mut().push((at, dim.span));
                     let len = self.checker.dim_of(dim, at, &class.path);

@@ -71,11 +71,7 @@ impl Checker<'_> {
                 let error = Diagnostic::error("uc-array-of", at, "the element type of this array is missing");
                 Err(self.report(error.hint("write `array<int>`")))
             }
-            "pointer" => {
-                let error =
-                    Diagnostic::error("uc-pointer", at, "`pointer` is a type of C++, which is outside of the language");
-                Err(self.report(error))
-            }
+            "pointer" => self.refuse("uc-pointer", at, "`pointer` is a type of C++, which is outside of the language"),
             _ => {
                 // A delegate name is a type only inside `delegate<X>`.
                 if names.len() == 1 && self.find_delegate(class, &last.text).is_some() {
