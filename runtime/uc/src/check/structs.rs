@@ -40,19 +40,13 @@ impl Checker<'_> {
             all.iter().map(|written| (self.own_path(&written.2.name.text), written)).collect();
         let mut done: Vec<hir::Struct> = Vec::new();
         for (mut structure, at) in ordered {
-            let written = by_path.get(&structure.path);
-            let is_partial = written
-                .is_some_and(|(.., found)| found.is_partial || (found.base.is_some() && structure.base.is_none()));
+            let Some((file, class, found)) = by_path.get(&structure.path) else { continue };
+            let is_partial = found.is_partial || (found.base.is_some() && structure.base.is_none());
             self.keep_struct(&structure, is_partial, at);
-            if let Some((file, class, found)) = written {
-                self.struct_defaults(&mut structure, found, *file, class);
-                if let Some(Some(known)) = self.structs.borrow_mut().get_mut(&structure.path) {
-                    let field_defaults = structure
-                        .fields
-                        .iter()
-                        .filter_map(|field| Some((field.name.clone(), Rc::new(field.default.clone()?))));
-                    Rc::make_mut(known).defaults.extend(field_defaults);
-                }
+            self.struct_defaults(&mut structure, found, *file, class);
+            if let Some(Some(known)) = self.structs.borrow_mut().get_mut(&structure.path) {
+                let default = |field: &hir::Property| Some((field.name.clone(), Rc::new(field.default.clone()?)));
+                Rc::make_mut(known).defaults.extend(structure.fields.iter().filter_map(default));
             }
             done.push(structure);
         }
