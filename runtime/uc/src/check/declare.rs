@@ -217,41 +217,34 @@ impl<'a> Checker<'a> {
             let (mut cycle, mut at) = (vec![work.path.clone()], work.base.clone());
             let mut seen = HashSet::default();
             while let Some(path) = at {
+                let place = (work.file, work.head.name.span);
                 if path == work.path {
                     // Reports each cycle once. Skips a cycle with a class that has the path of a host type, because that error is already
                     // reported.
-                    if !in_cycles.contains(&work.path) {
-                        let is_reported = cycle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
-                        if !is_reported {
-                            let names: Vec<_> = cycle.iter().map(|path| self.in_package(path)).collect();
-                            let message =
-                                format!("these classes extend one another: {} → {}", names.join(" → "), names[0]);
-                            let place = (work.file, work.head.name.span);
-                            self.report(Diagnostic::error("uc-class-circle", place, message));
-                        }
-                        in_cycles.extend(seen.iter().cloned());
-                        in_cycles.insert(work.path.clone());
+                    let is_reported = in_cycles.contains(&path)
+                        || cycle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
+                    if !is_reported {
+                        let names: Vec<_> = cycle.iter().map(|path| self.in_package(path)).collect();
+                        let message = format!("these classes extend one another: {} → {}", names.join(" → "), names[0]);
+                        self.report(Diagnostic::error("uc-class-circle", place, message));
                     }
-                    work.base = None;
-                    work.broken = true;
+                    in_cycles.extend(cycle);
+                } else if !seen.insert(path.clone()) {
                     break;
-                }
-                if !seen.insert(path.clone()) {
-                    break;
-                }
-                if cycle.len() > MAX_EXTENSION_DEPTH && own.contains_key(&path) {
-                    let place = (work.file, work.head.name.span);
+                } else if cycle.len() > MAX_EXTENSION_DEPTH && own.contains_key(&path) {
                     self.too_much("classes that extend one another in a row", MAX_EXTENSION_DEPTH, place);
-                    work.base = None;
-                    work.broken = true;
-                    break;
+                } else {
+                    // A reflected class may extend the previous version of a class of this package.
+                    at = match own.get(&path) {
+                        Some(base) => base.clone(),
+                        None => self.class(&path).and_then(|class| class.base.clone()),
+                    };
+                    cycle.push(path);
+                    continue;
                 }
-                // A reflected class may extend the previous version of a class of this package.
-                at = match own.get(&path) {
-                    Some(base) => base.clone(),
-                    None => self.class(&path).and_then(|class| class.base.clone()),
-                };
-                cycle.push(path);
+                work.base = None;
+                work.broken = true;
+                break;
             }
         }
     }
