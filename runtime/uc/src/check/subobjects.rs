@@ -94,28 +94,23 @@ impl<'a> Checker<'a> {
         let own: HashMap<&str, &Work<'a>> = works.iter().map(|work| (&*work.path, work)).collect();
         // Visited classes. The flag is false during the visit of a class, and true afterwards.
         let mut seen: HashMap<Path, bool> = HashMap::default();
-        for work in works {
-            if seen.contains_key(&work.path) {
+        // Begins with an entry that contains all classes of the package.
+        let contained = works.iter().map(|work| (work.path.clone(), None)).collect();
+        let mut open = vec![Open { class: "".into(), contained, next: 0 }];
+        while let Some(top) = open.last_mut() {
+            let Some((class, _)) = top.contained.get(top.next).cloned() else {
+                seen.insert(top.class.clone(), true);
+                open.pop();
                 continue;
-            }
-            seen.insert(work.path.clone(), false);
-            let mut open =
-                vec![Open { class: work.path.clone(), contained: self.contained_classes(&work.path, &own), next: 0 }];
-            while let Some(top) = open.last_mut() {
-                let Some((class, _)) = top.contained.get(top.next).cloned() else {
-                    seen.insert(top.class.clone(), true);
-                    open.pop();
-                    continue;
-                };
-                top.next += 1;
-                match seen.get(&class) {
-                    Some(true) => {}
-                    Some(false) => self.endless(&open, &class),
-                    None => {
-                        seen.insert(class.clone(), false);
-                        let contained = self.contained_classes(&class, &own);
-                        open.push(Open { class, contained, next: 0 });
-                    }
+            };
+            top.next += 1;
+            match seen.get(&class) {
+                Some(true) => {}
+                Some(false) => self.endless(&open, &class),
+                None => {
+                    seen.insert(class.clone(), false);
+                    let contained = self.contained_classes(&class, &own);
+                    open.push(Open { class, contained, next: 0 });
                 }
             }
         }
