@@ -107,11 +107,17 @@ impl Parser<'_> {
         while self.peek().kind != Kind::End {
             let before = self.peek().span.start;
             if self.class_head_ahead() {
-                if let Ok(head) = self.class_head() {
-                    self.keep_class(&mut file, head);
-                } else {
-                    self.skip_declaration();
-                    file.is_partial = true;
+                match (self.class_head(), file.class.is_some()) {
+                    (Ok(head), false) => file.class = Some(head),
+                    (Ok(head), true) => {
+                        let message = format!("a second class in one file: `{}`", head.name.text);
+                        let error = self.error("uc-second-class", head.name.span, message);
+                        self.report(error.hint("write each class into a file of its own"));
+                    }
+                    (Err(Failed), _) => {
+                        self.skip_declaration();
+                        file.is_partial = true;
+                    }
                 }
             } else {
                 file.is_partial |= self.items_into(&mut file.items);
@@ -123,17 +129,6 @@ impl Parser<'_> {
 
     fn class_head_ahead(&mut self) -> bool {
         (self.is_word(0, "class") || self.is_word(0, "interface")) && self.peek_kind(1) == Kind::Word
-    }
-
-    fn keep_class(&mut self, file: &mut File, head: ClassHead) {
-        if file.class.is_some() {
-            let message = format!("a second class in one file: `{}`", head.name.text);
-            let error =
-                self.error("uc-second-class", head.name.span, message).hint("write each class into a file of its own");
-            self.report(error);
-        } else {
-            file.class = Some(head);
-        }
     }
 
     /// Consumes a token if the parser is still at offset `before`, so that every loop terminates.
