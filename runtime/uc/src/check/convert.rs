@@ -222,30 +222,24 @@ impl Body<'_, '_> {
         };
         let (found_text, expected_text) = (long(found, found_text), long(expected, expected_text));
         let message = format!("expected `{expected_text}`, found `{found_text}`");
-        let mut error = Diagnostic::error("uc-type-mismatch", at, message).label(format!("this is `{found_text}`"));
-        if *found == Type::Nothing {
-            error = error.hint("the function has no result");
-        } else if *expected == Type::Bool {
-            error = match found {
-                Type::Num(_) | Type::Enum(..) => error.hint("write `… != 0`"),
-                Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) => {
-                    error.hint("write `… != none`")
-                }
-                Type::Text => error.hint("write `… != \"\"`"),
-                Type::Name => error.hint("write `… != ''`"),
-                _ => error,
-            };
-        } else if matches!((found, expected), (Type::Object(one), Type::Object(two)) if checker.extends(two, one)) {
-            error = error.hint(format!("write `{expected_text}(…)`, which is `none` for other objects"));
-        } else if matches!((found, expected), (Type::Class(one), Type::Class(two)) if checker.extends(two, one)) {
-            error = error.hint(format!("write `{expected_text}(…)`, which is `none` for other classes"));
-        } else if matches!((found, expected), (Type::Object(_) | Type::Interface(_), Type::Interface(_))) {
-            error =
-                error.hint(format!("write `{expected_text}(…)`, which is `none` for objects that do not implement it"));
-        } else if checker.explicit(found, expected).is_some() {
-            error = error.hint(format!("write `{}(…)`", expected));
-        }
-        checker.report(error)
+        let cast = |others: &str| format!("write `{expected_text}(…)`, which is `none` for {others}");
+        let hint = match (found, expected) {
+            (Type::Nothing, _) => "the function has no result".to_owned(),
+            (Type::Num(_) | Type::Enum(..), Type::Bool) => "write `… != 0`".to_owned(),
+            (Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..), Type::Bool) => {
+                "write `… != none`".to_owned()
+            }
+            (Type::Text, Type::Bool) => "write `… != \"\"`".to_owned(),
+            (Type::Name, Type::Bool) => "write `… != ''`".to_owned(),
+            (_, Type::Bool) => String::new(),
+            (Type::Object(one), Type::Object(two)) if checker.extends(two, one) => cast("other objects"),
+            (Type::Class(one), Type::Class(two)) if checker.extends(two, one) => cast("other classes"),
+            (Type::Object(_) | Type::Interface(_), Type::Interface(_)) => cast("objects that do not implement it"),
+            _ if checker.explicit(found, expected).is_some() => format!("write `{expected}(…)`"),
+            _ => String::new(),
+        };
+        let error = Diagnostic::error("uc-type-mismatch", at, message).label(format!("this is `{found_text}`"));
+        checker.report(error.hint(hint))
     }
 
     /// Casts a value to a class or interface. Returns `None` if the cast can never succeed.
