@@ -38,7 +38,7 @@ pub(crate) fn insert_initial(
 /// Changes the length of an array. New elements have the initial value.
 pub(crate) fn set_len(rows: &mut RowsMut<'_>, new_len: u32, element: &PropertyType) -> Result<(), CallError> {
     let len = rows.len();
-    if new_len >= len {
+    if new_len > len {
         return insert_initial(rows, len, new_len - len, element);
     }
     cost::add(u64::from(len - new_len));
