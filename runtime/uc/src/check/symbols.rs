@@ -108,6 +108,7 @@ impl PropSym {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wild {
     Struct,
+    /// Array with the element type of the first array argument.
     Array,
     Set,
     Map,
