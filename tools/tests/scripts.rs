@@ -116,7 +116,8 @@ fn ctrl_c_ends_a_repl_whose_line_never_returns() {
     terminal.press("1 + 41\r");
     terminal.wait_for("42");
     terminal.wait_for("> ");
-    terminal.press("Hero'Hero_1'.Hurt(1)\r");
+    // Calls no object, because the host may create its objects later.
+    terminal.press("while (true);\r");
     // The editor disables bracketed paste after the line was entered.
     terminal.wait_for("\x1b[?2004l");
     terminal.interrupt();
@@ -158,7 +159,7 @@ fn kill_children(process: u32) {
 
 #[test]
 fn a_repl_whose_host_ends_during_a_line_prints_no_prompt() {
-    let package = Package::new(&HERO.replace("return Health;", "while (true); return Health;"));
+    let package = Package::new(HERO);
     let program = env!("CARGO_BIN_EXE_alcedo");
     let mut command = Command::new(program);
     command.args(["repl", "--host", program, "--host-arg=dev-world", "--host-arg=--package", "--host-arg=Tale"]);
@@ -168,7 +169,8 @@ fn a_repl_whose_host_ends_during_a_line_prints_no_prompt() {
     terminal.press("1 + 41\r");
     terminal.wait_for("42");
     terminal.wait_for("> ");
-    terminal.press("Hero'Hero_1'.Hurt(1)\r");
+    // Calls no object, because the host may create its objects later.
+    terminal.press("while (true);\r");
     // The editor disables bracketed paste after a line was entered, and enables it together with raw mode.
     terminal.wait_for("\x1b[?2004l");
     kill_children(terminal.child.id());
