@@ -5,6 +5,7 @@
 
 use std::ffi::{CStr, c_int, c_long};
 use std::fs;
+use std::hint;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
@@ -281,6 +282,9 @@ fn starting_or_ending_threads_have_mapped_code() {
     }
 }
 
+/// Part of the name of a thread that a library has started, and that has the image on its stack.
+const STARTED: &str = "which a library has started and which runs code of the plugin";
+
 /// State of the thread in the test below: 1 once the thread has entered the function, 2 to release the thread.
 static INSIDE: AtomicI32 = AtomicI32::new(0);
 
@@ -310,33 +314,60 @@ fn an_image_waits_for_pool_threads_inside_it() {
     assert!(!pair.is_here());
 }
 
-/// Checks that a function of the image runs in a thread that a library has started.
-fn is_run_by(pair: &Pair) {
+/// Enters the state of [`wait_inside`] without waiting in the kernel.
+extern "C" fn run_inside() {
+    INSIDE.store(1, SeqCst);
+    while INSIDE.load(SeqCst) != 2 {
+        hint::spin_loop();
+    }
+}
+
+/// Checks that an image waits for a thread that a library has started, and that calls `inside` in a function of the image.
+fn is_run_by(pair: &Pair, inside: extern "C" fn(), expected: &str) {
     INSIDE.store(0, SeqCst);
     let user = pair.map();
     let run: extern "C" fn(extern "C" fn()) -> c_int = user.function(c"run");
-    assert_eq!(run(wait_inside), 0);
+    assert_eq!(run(inside), 0);
     wait_until("the thread is inside", || INSIDE.load(SeqCst) == 1);
     let mut ending = user.begin_end();
-    waits_for(&mut ending, "which a library has started and which runs code of the plugin");
+    waits_for(&mut ending, expected);
     INSIDE.store(2, SeqCst);
     finish(&mut ending);
 }
 
 #[test]
 fn an_image_waits_for_threads_of_libraries_it_needs() {
-    is_run_by(&Pair::new("libhelper.so", &[]));
+    is_run_by(&Pair::new("libhelper.so", &[]), wait_inside, STARTED);
 }
 
 #[test]
 fn an_image_waits_for_threads_of_libraries_it_opened() {
-    is_run_by(&Pair::that_opens("libopened.so"));
+    is_run_by(&Pair::that_opens("libopened.so"), wait_inside, STARTED);
+}
+
+#[test]
+fn an_image_waits_for_threads_that_never_wait_in_the_kernel() {
+    is_run_by(&Pair::that_opens("libalsobusy.so"), run_inside, "which may be in the plugin");
+    is_run_by(&Pair::new("libbusy.so", &[]), run_inside, "which may be in the plugin");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn an_image_ignores_threads_of_the_host_that_never_wait_in_the_kernel() {
+    let pair = Pair::new("libidle.so", &[]);
+    INSIDE.store(0, SeqCst);
+    let user = pair.map();
+    let running = thread::spawn(|| run_inside());
+    wait_until("the thread runs", || INSIDE.load(SeqCst) == 1);
+    finish(&mut user.begin_end());
+    INSIDE.store(2, SeqCst);
+    running.join().expect("it ends");
 }
 
 #[test]
 fn an_image_waits_likewise_if_its_tables_for_the_loader_are_writable() {
-    is_run_by(&Pair::new("libneeded.so", &[]).with_writable_tables("libuser.so"));
-    is_run_by(&Pair::that_opens("libloaded.so").with_writable_tables("libopener.so"));
+    is_run_by(&Pair::new("libneeded.so", &[]).with_writable_tables("libuser.so"), wait_inside, STARTED);
+    is_run_by(&Pair::that_opens("libloaded.so").with_writable_tables("libopener.so"), wait_inside, STARTED);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use libloading::os::unix::Library;
 
-use super::c::kernel::clock;
+use super::c::kernel::{self, clock};
 use super::c::loader;
 use super::c::signals;
 use super::loaded::{self, Loaded};
@@ -219,7 +219,7 @@ impl Companions {
             let name = format!("thread \"{}\"", thread.name().escape_debug());
             let name = match held_by {
                 HeldBy::Library(at) => format!("{name} of {}, which was mapped with the plugin", libraries[at].file()),
-                HeldBy::Perhaps => format!("{name}, which may be in a library that was mapped with the plugin"),
+                HeldBy::Perhaps => format!("{name}, which may be in the plugin or a library mapped with it"),
                 HeldBy::Image => format!("{name}, which a library has started and which runs code of the plugin"),
             };
             Some(Holder::new(HolderKind::Thread, name, created).on(describe_thread(thread.tid)))
@@ -312,12 +312,12 @@ enum HeldBy {
 }
 
 /// Determines if a thread that started during the image's lifetime keeps the image mapped. `in_libraries` and `in_image` state if the stack
-/// of the thread refers to a companion of the image or to the image. If the image has no companions, a thread with an unknown stack is
-/// attributed to another library.
+/// of the thread refers to a companion of the image or to the image. An image without companions may have opened libraries, whose threads
+/// may run its code. So a thread with an unknown stack keeps every image mapped.
 fn held_by(in_libraries: &[Position], in_image: Position, is_pool: impl Fn(usize) -> bool) -> Option<HeldBy> {
     let is_unknown = in_image == Position::Unknown || in_libraries.contains(&Position::Unknown);
     if is_unknown {
-        return (!in_libraries.is_empty()).then_some(HeldBy::Perhaps);
+        return Some(HeldBy::Perhaps);
     }
     let inside = |at: &usize| in_libraries[*at] == Position::Inside;
     let all = || (0..in_libraries.len()).filter(inside);
@@ -341,16 +341,18 @@ fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
         || found.into_iter().any(|address| lookups.refer_to(std::slice::from_ref(&(address..address + 1))))
 }
 
-/// Returns the threads that may have started after `since`, except threads that images have started.
+/// Returns the threads that may have started after `since`, except threads that images have started and the first thread of the process,
+/// which runs the program.
 fn foreign_threads(since: Ticks) -> Vec<Thread> {
-    let own = started::numbers();
+    let mut own = started::numbers();
+    own.push(std::process::id() as i32);
     let mut all = stacks::others();
     all.retain(|thread| thread.runs_code() && !thread.is_older_than(since) && !own.contains(&thread.tid));
     all
 }
 
-/// Returns the position of a thread in each group of code ranges. Returns `None` for threads that the host's own code started. The host
-/// promises that its threads do not use an ending image, so apparent references on their stacks are stale.
+/// Returns the position of a thread in each group of code ranges. Returns `None` for threads that have ended and for threads that the
+/// host's code started. The host promises that its threads do not use an ending image, so apparent references on their stacks are stale.
 fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> {
     static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     let host = HOST.get_or_init(|| {
@@ -370,7 +372,7 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
     }
     let starts_in =
         |code: &[Range<usize>]| inspection.start.is_some_and(|start| code.iter().any(|range| range.contains(&start)));
-    if starts_in(host) {
+    if starts_in(host) || !kernel::thread_exists(thread.tid) {
         return None;
     }
     // The stack of a thread that has not reached its start routine does not contain the routine's address yet. Such a thread counts as
@@ -439,7 +441,7 @@ mod tests {
     #[test]
     fn outside_threads_keep_nothing_and_unreadable_threads_everything() {
         assert_eq!(check(&[Outside], Outside, &[]), None);
-        assert_eq!(check(&[], Unknown, &[]), None);
+        assert_eq!(check(&[], Unknown, &[]), Some(HeldBy::Perhaps));
         for (library, image) in [(Unknown, Unknown), (Unknown, Inside), (Outside, Unknown)] {
             assert_eq!(check(&[library], image, &[0]), Some(HeldBy::Perhaps));
         }

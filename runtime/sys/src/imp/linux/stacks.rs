@@ -109,9 +109,10 @@ pub(super) struct Inspection {
     pub(super) start: Option<usize>,
 }
 
-/// Inspects the position of the thread relative to each of these groups of code ranges.
+/// Inspects the position of the thread relative to each of these groups of code ranges. Finds the start routine of a running thread, too.
 pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection {
-    let unknown = || Inspection { positions: vec![Position::Unknown; codes.len()], start: None };
+    let start = |record: Option<usize>| record.or_else(|| record_of(thread.tid)).and_then(start_routine);
+    let unknown = || Inspection { positions: vec![Position::Unknown; codes.len()], start: start(None) };
     let path = format!("/proc/self/task/{}/syscall", thread.tid);
     let Ok(before) = fs::read_to_string(&path) else { return unknown() };
     let Some((stack, next)) = parse_syscall(&before) else { return unknown() };
@@ -127,11 +128,10 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     };
     see(next);
     let Some(record) = read_up(stack, &mut see) else { return unknown() };
-    let start = record.and_then(start_routine);
     // Discards the result if the thread has continued during the inspection. In a later system call, the number, the arguments or the
     // stack pointer differ.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
-    if same { Inspection { positions: found, start } } else { unknown() }
+    if same { Inspection { positions: found, start: start(record) } } else { unknown() }
 }
 
 /// Removes the signature from a return address. On aarch64, C libraries sign the return addresses on their stack in the bits above the
@@ -176,6 +176,14 @@ fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
 /// Checks if the address is the C library's record of a thread. The first and third word of such a record are its own address.
 fn is_record(address: usize) -> bool {
     [address, address + 2 * WORD].into_iter().all(|field| peek::word(field) == Some(address))
+}
+
+/// Returns the address of the C library's record of the thread. This record contains the head of the list of robust mutexes, whose address
+/// the kernel reports. Returns `None` for a thread that has not begun to run.
+fn record_of(tid: i32) -> Option<usize> {
+    let head = |tid| Some(kernel::robust_list(tid)?.0).filter(|head| *head != 0);
+    let offset = head(kernel::own_tid())?.wrapping_sub(kernel::own_handle());
+    Some(head(tid)?.wrapping_sub(offset))
 }
 
 fn start_routine(record: usize) -> Option<usize> {
