@@ -16,7 +16,7 @@ const FILES_PER_PROCESSOR: usize = 1;
 const WAITING: &[&str] = &["alarms", "health", "watchdog"];
 
 /// Files that take longest. They run first, so that no processor is idle at the end.
-const LONG: &[&str] = &["rollback", "unloading"];
+const FIRST: &[&str] = &["rollback", "unloading"];
 
 /// Number of objects that each test of `aliases.rs` creates.
 const TENANTS: u64 = 200_000;

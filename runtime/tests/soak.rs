@@ -15,7 +15,7 @@ const FILES_PER_PROCESSOR: usize = 1;
 
 const WAITING: &[&str] = &[];
 
-const LONG: &[&str] = &[];
+const FIRST: &[&str] = &[];
 
 /// Number of objects that each test of `aliases.rs` creates.
 const TENANTS: u64 = 1_000_000;

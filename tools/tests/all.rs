@@ -13,7 +13,7 @@ const FILES_PER_PROCESSOR: usize = 2;
 
 const WAITING: &[&str] = &[];
 
-const LONG: &[&str] = &[];
+const FIRST: &[&str] = &[];
 
 mod support;
 

@@ -12,7 +12,7 @@ const FILES_PER_PROCESSOR: usize = 1;
 const WAITING: &[&str] = &[];
 
 /// Files that take longest. They run first, so that no processor is idle at the end.
-const LONG: &[&str] = &["leftovers", "refusal", "staying", "unmapping"];
+const FIRST: &[&str] = &["leftovers", "refusal", "staying", "unmapping"];
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod common;

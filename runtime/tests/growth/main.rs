@@ -15,6 +15,8 @@ const FILES_PER_PROCESSOR: usize = 1;
 
 const WAITING: &[&str] = &[];
 
+const FIRST: &[&str] = &[];
+
 use std::path::PathBuf;
 use std::time::Duration;
 

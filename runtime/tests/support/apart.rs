@@ -2,7 +2,7 @@
 //! process only with tests of the same file. All files are linked into a single program.
 //!
 //! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most
-//! `FILES_PER_PROCESSOR` files per processor run at a time, the files of `LONG` first. In addition, one file of `WAITING` runs at a time,
+//! `FILES_PER_PROCESSOR` files per processor run at a time, the files of `FIRST` first. In addition, one file of `WAITING` runs at a time,
 //! with twice as many threads, because its tests mostly wait. The output of a file is printed when its process ends. With `--nocapture` or
 //! `--test-threads` the files run one after the other and print immediately. If all tests belong to one file, this process runs them
 //! itself, so that a debugger can be attached. Before a run of all tests, this process calls the function `PREPARE` of the program, which
@@ -153,7 +153,7 @@ impl<'p, 'a> Queue<'p, 'a> {
 /// Runs the tests of several files concurrently. Returns the files with failed tests.
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, run: &Run) -> Vec<&'a str> {
     let (waiting, mut busy): (Vec<_>, Vec<_>) = parts.iter().partition(|(part, _)| crate::WAITING.contains(part));
-    busy.sort_by_key(|(part, _)| !crate::LONG.contains(part));
+    busy.sort_by_key(|(part, _)| !crate::FIRST.contains(part));
     let (waiting, busy) = (Queue::new(waiting), Queue::new(busy));
     let (processors, failed) = (processors(), Mutex::new(Vec::new()));
     let run_parts = |queue: &Queue<'_, 'a>, threads: usize| {

@@ -11,7 +11,7 @@ const FILES_PER_PROCESSOR: usize = 2;
 
 const WAITING: &[&str] = &["watching"];
 
-const LONG: &[&str] = &[];
+const FIRST: &[&str] = &[];
 
 mod building;
 mod direct;
