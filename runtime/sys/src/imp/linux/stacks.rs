@@ -183,13 +183,15 @@ fn is_record(address: usize) -> bool {
 fn record_of(tid: i32) -> Option<usize> {
     let head = |tid| Some(kernel::robust_list(tid)?.0).filter(|head| *head != 0);
     let offset = head(kernel::own_tid())?.wrapping_sub(kernel::own_handle());
-    Some(head(tid)?.wrapping_sub(offset))
+    // A thread that was started without the C library may have set another list.
+    let is_known = |record: &usize| cfg!(not(target_arch = "x86_64")) || is_record(*record);
+    Some(head(tid)?.wrapping_sub(offset)).filter(is_known)
 }
 
 fn start_routine(record: usize) -> Option<usize> {
     static OFFSET: OnceLock<Option<usize>> = OnceLock::new();
     let offset = (*OFFSET.get_or_init(find_offset))?;
-    peek::word(record + offset)
+    peek::word(record.checked_add(offset)?)
 }
 
 /// Finds the offset at which the C library's thread records store the start routine. For this purpose, starts a thread and inspects its
@@ -215,7 +217,7 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::thread;
 
-    use super::{Position, Ticks, inspect, others, parse_stat, parse_syscall, without_signature};
+    use super::{Position, Ticks, inspect, kernel, others, parse_stat, parse_syscall, record_of, without_signature};
     use crate::imp::linux::ranges_around;
 
     #[test]
@@ -251,10 +253,11 @@ mod tests {
         let (end, wait) = channel::<()>();
         let before = Ticks::now();
         let waiting = thread::spawn(move || {
-            sender.send(super::kernel::own_tid()).expect("the receiver is alive");
+            sender.send((kernel::own_tid(), kernel::own_handle())).expect("the receiver is alive");
             wait.recv().is_err()
         });
-        let tid = receiver.recv().expect("it runs");
+        let (tid, handle) = receiver.recv().expect("it runs");
+        assert_eq!(record_of(tid), Some(handle));
         let here = ranges_around(a_waiting_thread_is_only_in_the_code_it_returns_to as *const () as usize);
         let nowhere = [0xdead_beef_0000..0xdead_beef_0001_usize, 0xdead_beef_0002..0xdead_beef_0003];
         let found = loop {
