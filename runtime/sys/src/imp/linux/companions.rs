@@ -361,24 +361,25 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
         let host = loaded::all().into_iter().enumerate().filter(|(at, library)| is_host(*at, library));
         host.flat_map(|(_, host)| host.code).collect()
     });
+    let starts_in = |start: Option<usize>, code: &[Range<usize>]| {
+        start.is_some_and(|start| code.iter().any(|range| range.contains(&start)))
+    };
     let mut inspection = stacks::inspect(thread, codes);
     for _ in 0..RETRIES {
-        if !inspection.positions.contains(&Position::Unknown) {
+        if starts_in(inspection.start, host) || !inspection.positions.contains(&Position::Unknown) {
             break;
         }
         // Retries, because most running threads soon wait in the kernel.
         std::thread::sleep(RETRY_INTERVAL);
         inspection = stacks::inspect(thread, codes);
     }
-    let starts_in =
-        |code: &[Range<usize>]| inspection.start.is_some_and(|start| code.iter().any(|range| range.contains(&start)));
-    if starts_in(host) || !kernel::thread_exists(thread.tid) {
+    if starts_in(inspection.start, host) || !kernel::thread_exists(thread.tid) {
         return None;
     }
     // The stack of a thread that has not reached its start routine does not contain the routine's address yet. Such a thread counts as
     // inside the code that contains the routine.
     let position = |(position, code): (&Position, &&[Range<usize>])| match position {
-        Position::Outside if starts_in(code) => Position::Inside,
+        Position::Outside if starts_in(inspection.start, code) => Position::Inside,
         _ => *position,
     };
     Some(inspection.positions.iter().zip(codes).map(position).collect())
