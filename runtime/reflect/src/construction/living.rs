@@ -30,13 +30,13 @@ pub fn add_subobject(
     let constructor = Constructor { world, hooks, requested: &class };
     let flags = world.objects.flags(owner).unwrap_or(0);
     let template = template_of(world, owner, &class);
-    let template = Some(template).filter(|template| world.objects.is_alive(*template) && *template != owner);
-    let parent = NewObject::new(owner, &class, template);
-    let mut pairs = template_pairs(world, owner);
+    let mut pairs = pairs_around(&world.objects, template, owner);
     // Excludes a subobject that the new subobject replaces.
     if let Some(replaced) = world.objects.subobject(owner, &subobject.name) {
         pairs.retain(|(_, part)| *part != replaced && !is_inside(&world.objects, *part, replaced));
     }
+    let template = Some(template).filter(|template| world.objects.is_alive(*template) && *template != owner);
+    let parent = NewObject::new(owner, &class, template);
     let Some(part) = constructor.part(&parent, flags, subobject, &mut pairs)? else {
         let kept = world.objects.subobject(owner, &subobject.name);
         return kept.ok_or_else(|| stale(owner, requested(), step()));
@@ -116,17 +116,14 @@ fn template_of(world: &World, object: ObjectHandle, class: &Rc<Class>) -> Object
 /// Pairs the template of an existing object with the object, and the direct and indirect subobjects of the template with the object's own
 /// subobjects. If the template is a subobject, also pairs its direct and indirect owners, and all their subobjects.
 pub fn template_pairs(world: &World, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
-    let objects = &world.objects;
-    let Some(class) = objects.class(object) else { return Vec::new() };
-    let template = template_of(world, object, &class);
-    let mut pairs = pairs_around(objects, template, object);
-    pairs.extend(part_pairs(objects, template, object));
-    pairs
+    let Some(class) = world.objects.class(object) else { return Vec::new() };
+    pairs_around(&world.objects, template_of(world, object, &class), object)
 }
 
-/// Pairs a template with its object. If the template is a subobject, also pairs its direct and indirect owners, and all their subobjects.
+/// Pairs a template with its object, like [`part_pairs`]. If the template is a subobject, also pairs its direct and indirect owners, and
+/// all their subobjects.
 fn pairs_around(objects: &Objects, mut template: ObjectHandle, mut object: ObjectHandle) -> Pairs {
-    let mut pairs = vec![(template, object)];
+    let mut pairs = part_pairs(objects, template, object);
     while let (Some(around_template), Some(around)) = (objects.owner(template), objects.outer(object)) {
         (template, object) = (around_template, around);
         pairs.extend(part_pairs(objects, template, object));
