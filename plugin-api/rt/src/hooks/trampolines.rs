@@ -270,7 +270,9 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     // The creator of the stream keeps this location valid until the stream is closed.
     unsafe {
         let result = platform::fclose(stream);
-        location.cast_mut().as_mut().into_iter().for_each(|block| *block = blocks::handed_over(*block));
+        if let Some(block) = location.cast_mut().as_mut() {
+            *block = blocks::handed_over(*block);
+        }
         result
     }
 }
