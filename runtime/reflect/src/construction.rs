@@ -39,7 +39,7 @@ pub use destruction::{destroy, destroy_plain, leave_classes};
 pub use failure::StepError;
 use failure::StepFacts;
 pub use failure::{ConstructionFailed, ConstructionStep};
-pub use living::{add_subobject, reconstruct, template_pairs};
+pub use living::{add_subobject, part_pairs, reconstruct, template_pairs};
 
 /// Steps of construction and destruction that higher layers implement. While a step runs, no store of objects or types is
 /// borrowed.

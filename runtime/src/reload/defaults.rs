@@ -7,7 +7,7 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
-use crate::object::construction::template_pairs;
+use crate::object::construction::{part_pairs, template_pairs};
 use crate::object::property::Property;
 use crate::object::storage::View;
 use crate::object::value::{Value, with_objects};
@@ -91,7 +91,7 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
         PropertyDefault::OwnParts => {
             let Some(class) = objects.class(object) else { return Ok(()) };
             let Some(property) = class.find_property(&own.property) else { return Ok(()) };
-            let mut pairs = parts_of(core, class.cdo.get(), object);
+            let mut pairs = part_pairs(objects, class.cdo.get(), object);
             if objects.owner(object).is_some() {
                 pairs.extend(template_pairs(&core.world, object));
             }
@@ -126,7 +126,7 @@ pub(crate) fn references_of(core: &Core, part: ObjectHandle) -> Vec<OwnReference
 /// Adapts a value of a class default object to an object. Replaces references to the class default object and its subobjects by references
 /// to the object and its own subobjects.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
-    with_pairs(&value, &parts_of(core, cdo, object))
+    with_pairs(&value, &part_pairs(&core.world.objects, cdo, object))
 }
 
 /// Replaces references to the first object of each pair by references to the second object.
@@ -134,22 +134,11 @@ fn with_pairs(value: &Value, pairs: &[(ObjectHandle, ObjectHandle)]) -> Value {
     with_objects(value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
-/// Pairs a class default object with the object, and each direct and indirect subobject with the equally named subobject of the object.
-fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
-    let objects = &core.world.objects;
-    let (mut pairs, mut at) = (vec![(cdo, object)], 0);
-    while let Some((template, object)) = pairs.get(at).copied() {
-        let own = |name: &str| objects.subobject(object, name).unwrap_or(ObjectHandle::NONE);
-        pairs.extend(objects.parts(template).into_iter().map(|(name, part)| (part, own(&name))));
-        at += 1;
-    }
-    pairs
-}
-
 /// Checks if two builds of a class override defaults differently in a subobject whose own class is not replaced. References to the class
 /// default object and its subobjects are equal if they name the same subobject.
 pub(super) fn has_other_parts(core: &Core, old: &Class, new: &Class) -> bool {
-    let (objects, pairs) = (&core.world.objects, parts_of(core, old.cdo.get(), new.cdo.get()));
+    let objects = &core.world.objects;
+    let pairs = part_pairs(objects, old.cdo.get(), new.cdo.get());
     pairs.iter().skip(1).any(|(part, now)| {
         let class = objects.class(*part).filter(|class| objects.class_id(*now) == Some(class.id));
         class.iter().flat_map(|class| class.properties.iter()).any(|property| {

@@ -120,24 +120,35 @@ pub fn template_pairs(world: &World, object: ObjectHandle) -> Vec<(ObjectHandle,
     pairs_around(&world.objects, template_of(world, object, &class), object)
 }
 
-/// Pairs a template with its object, like [`part_pairs`]. If the template is a subobject, also pairs its direct and indirect owners, and
-/// all their subobjects.
+/// Pairs a template with its object, like [`existing_pairs`]. If the template is a subobject, also pairs its direct and indirect owners,
+/// and all their subobjects.
 fn pairs_around(objects: &Objects, mut template: ObjectHandle, mut object: ObjectHandle) -> Pairs {
-    let mut pairs = part_pairs(objects, template, object);
+    let mut pairs = existing_pairs(objects, template, object);
     while let (Some(around_template), Some(around)) = (objects.owner(template), objects.outer(object)) {
         (template, object) = (around_template, around);
-        pairs.extend(part_pairs(objects, template, object));
+        pairs.extend(existing_pairs(objects, template, object));
     }
     pairs
 }
 
-/// Pairs a template with its object, and the direct and indirect subobjects of the template with the object's own subobjects of the same
-/// names.
-pub(super) fn part_pairs(objects: &Objects, template: ObjectHandle, object: ObjectHandle) -> Pairs {
+/// Returns the [`part_pairs`] whose second object exists.
+pub(super) fn existing_pairs(objects: &Objects, template: ObjectHandle, object: ObjectHandle) -> Pairs {
+    let mut pairs = part_pairs(objects, template, object);
+    pairs.retain(|(_, own)| !own.is_none());
+    pairs
+}
+
+/// Pairs a template with its object, and each direct and indirect subobject of the template with the object's own subobject of the same
+/// name. If the object lacks this subobject, pairs the template's subobject with [`ObjectHandle::NONE`]. Game thread only.
+pub fn part_pairs(
+    objects: &Objects,
+    template: ObjectHandle,
+    object: ObjectHandle,
+) -> Vec<(ObjectHandle, ObjectHandle)> {
     let (mut pairs, mut at) = (vec![(template, object)], 0);
     while let Some((template, object)) = pairs.get(at).copied() {
-        let own = |(name, part): (Rc<str>, ObjectHandle)| Some((part, objects.subobject(object, &name)?));
-        pairs.extend(objects.parts(template).into_iter().filter_map(own));
+        let own = |name: &str| objects.subobject(object, name).unwrap_or(ObjectHandle::NONE);
+        pairs.extend(objects.parts(template).into_iter().map(|(name, part)| (part, own(&name))));
         at += 1;
     }
     pairs

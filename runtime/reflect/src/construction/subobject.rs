@@ -3,7 +3,7 @@
 use alcedo_base::handles::ObjectHandle;
 
 use super::checks::refused_as_abstract;
-use super::living::part_pairs;
+use super::living::existing_pairs;
 use super::{ConstructionFailed, ConstructionStep, Constructor, Copying, NewObject, Order, Pairs, StepError};
 use crate::class::{Class, Subobject};
 use crate::objects::object_flags;
@@ -40,7 +40,7 @@ impl Constructor<'_> {
         };
         let has_it = |kept: &ObjectHandle| objects.class(*kept).is_some_and(|found| found.path == class.path);
         if let Some(kept) = objects.subobject(owner.object, &subobject.name).filter(has_it) {
-            pairs.extend(of_template.into_iter().flat_map(|template| part_pairs(objects, template, kept)));
+            pairs.extend(of_template.into_iter().flat_map(|template| existing_pairs(objects, template, kept)));
             refer_to(kept)?;
             return Ok(None);
         }
