@@ -291,12 +291,9 @@ impl ContextRegistry {
             if id.index == ContextId::master(0).index {
                 continue;
             }
-            let is_over = || {
-                // The context may wait for a dependent module in another context, whose thread-locals only this thread can drop.
-                alcedo_sys::checkpoint();
-                ticket.poll().is_over()
-            };
-            let _is_over = wait_until(core, || Instant::now() >= until, is_over);
+            // The context may wait for a dependent module in another context, whose thread-locals only this thread can drop. `wait_until`
+            // drops these thread-locals.
+            let _is_over = wait_until(core, || Instant::now() >= until, || ticket.poll().is_over());
             let report = ticket.report();
             if !report.state.is_over() {
                 let kept = if report.blockers.is_empty() { String::new() } else { kept_by(&report.blockers) };
