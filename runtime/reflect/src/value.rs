@@ -123,9 +123,14 @@ pub(crate) fn is_latin_1(text: &str) -> bool {
 
 /// Checks if the value contains a handle that is not `NONE`.
 pub fn names_object(value: &Value) -> bool {
-    let mut is_named = false;
-    value.visit_objects(&mut |object, _| is_named |= !object.is_none());
-    is_named
+    any_object(value, |object| !object.is_none())
+}
+
+/// Checks if the value contains a handle for which `is_match` returns true. The handle may be `NONE`.
+pub fn any_object(value: &Value, is_match: impl Fn(ObjectHandle) -> bool) -> bool {
+    let mut is_any = false;
+    value.visit_objects(&mut |object, _| is_any |= is_match(object));
+    is_any
 }
 
 /// Returns a copy of the value in which every object handle is replaced with the result of `map`. Not a method of [`Value`], because host

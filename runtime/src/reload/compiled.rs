@@ -4,6 +4,7 @@
 use crate::boundary::CallError;
 use crate::object::body::Body;
 use crate::object::property::Property;
+use crate::object::value::any_object;
 use crate::reload::changes::PropertyChange;
 use crate::reload::defaults::is_same_in_itself;
 use crate::reload::plan::{CheckedTemplates, ClassPlan, Plain};
@@ -63,7 +64,7 @@ pub(super) fn carry_plain(
             }
             // Rejects references to templates even if the mapping is settled, because the mapping contains only classes of living objects.
             for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
-                sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
+                is_done &= !any_object(&sources.own.read(property)?, |object| objects.is_template(object));
             }
         }
         if is_done {
@@ -79,9 +80,8 @@ pub(super) fn carry_plain(
 
 /// Checks if the new default of a property refers to a template.
 pub(super) fn names_template(sources: &Sources<'_>, property: &Property) -> Result<bool, CallError> {
-    let (objects, mut found) = (&sources.around.core.world.objects, false);
-    sources.new_default.read(property)?.visit_objects(&mut |object, _| found |= objects.is_template(object));
-    Ok(found)
+    let objects = &sources.around.core.world.objects;
+    Ok(any_object(&sources.new_default.read(property)?, |object| objects.is_template(object)))
 }
 
 /// Checks the old and the new template of an object. Caches the result, because most objects of a class have the same templates. The values

@@ -10,7 +10,7 @@ use crate::object::class::Class;
 use crate::object::construction::{part_pairs, template_pairs};
 use crate::object::property::Property;
 use crate::object::storage::View;
-use crate::object::value::{Value, with_objects};
+use crate::object::value::{Value, any_object, with_objects};
 
 /// Default of a property in one build of a class. An object whose value equals the old default follows the default. After a reload, the
 /// object has the new default.
@@ -109,11 +109,8 @@ pub(crate) fn references_of(core: &Core, part: ObjectHandle) -> Vec<OwnReference
         parts.extend(objects.parts(object).into_iter().map(|(_name, part)| part));
         let Some(class) = objects.class(object) else { continue };
         let names_template = |property: &Property| {
-            let (value, mut found) = (objects.with_body(object, |body| body.view().read(property)), false);
-            value.iter().flatten().for_each(|value| {
-                value.visit_objects(&mut |named, _| found |= objects.is_template(named));
-            });
-            found
+            let value = objects.with_body(object, |body| body.view().read(property));
+            value.iter().flatten().any(|value| any_object(value, |named| objects.is_template(named)))
         };
         let naming = class.properties.iter().filter(|property| property.ty.names_objects());
         for property in naming.filter(|property| names_template(property)) {
@@ -161,11 +158,8 @@ fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>>
 /// Checks if a value of a class default object refers to the class default object or to one of its direct or indirect subobjects.
 fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     let (objects, cdo) = (&core.world.objects, class.cdo.get());
-    let mut found = false;
     let around = |object: ObjectHandle| std::iter::successors(Some(object), |part| objects.owner(*part));
-    let is_part = |object| around(object).any(|around| around == cdo);
-    value.visit_objects(&mut |object, _| found |= !object.is_none() && is_part(object));
-    found
+    any_object(value, |object| !object.is_none() && around(object).any(|around| around == cdo))
 }
 
 /// Checks if the values of two templates differ at most in references to these templates themselves.
