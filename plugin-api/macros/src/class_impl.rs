@@ -240,20 +240,20 @@ impl<'a> Body<'a> {
         let cell = self.cell_of(method, attrs)?;
         let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
         let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
-        let body = method.call_of(self.class, target);
+        let body = method.call(self.class, target);
         let description = match self.side {
             Side::Plugin => {
                 let at = self.add_names(method, &defaults);
                 match method.is_static() {
-                    true => static_function::of_class(method, self.class, &at, flags, &cell, &metadata),
+                    true => static_function::of_class(method, &at, flags, &cell, (&metadata, &body)),
                     false => method.description(&at, flags, overrides, &cell, (&metadata, &body)),
                 }
             }
             // Each function of a native class has its own trampoline type.
             Side::Host => {
-                let (builder, body) = match method.is_static() {
-                    true => (quote! { static_function }, method.call(self.class, target, &[])),
-                    false => (quote! { function_description }, body),
+                let builder = match method.is_static() {
+                    true => quote! { static_function },
+                    false => quote! { function_description },
                 };
                 let trampoline = method.trampoline(&format_ident!("AlcedoTrampoline"), self.class, &body);
                 let builder = (&builder, &quote! { AlcedoTrampoline });

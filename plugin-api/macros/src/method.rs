@@ -2,7 +2,7 @@
 
 mod parameter;
 
-use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, GenericParam, Ident, Receiver, Result, ReturnType, Signature, Type};
@@ -139,12 +139,6 @@ impl Method {
         Ok(())
     }
 
-    /// Expands to a call of this method under the name `target` of `class`, with `part`, `this` and the parameters as arguments.
-    pub(crate) fn call_of(&self, class: &Ident, target: &Ident) -> TokenStream {
-        let first = if self.has_this { &["part", "this"][..] } else { &["part"] };
-        self.call(class, target, first)
-    }
-
     /// Expands to the definition of the type `trampoline` for this function of `class`. The `body` may use the parameters and, unless the
     /// function is static, `part` and `this`.
     pub(crate) fn trampoline(&self, trampoline: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
@@ -202,14 +196,15 @@ impl Method {
         Group::new(Delimiter::Parenthesis, quote! { #(#names,)* })
     }
 
-    /// Expands to a call of `target` of `class` with the arguments `first` and the parameters of this method. After the call, the expansion
-    /// writes the out parameters back.
-    pub(crate) fn call(&self, class: &Ident, target: &Ident, first: &[&str]) -> TokenStream {
-        let first = first.iter().map(|name| Ident::new(name, Span::call_site()));
+    /// Expands to a call of this function under the name `target` of `class`. The arguments are `part`, `this` and the parameters; for a
+    /// static function, only the parameters. After the call, the expansion writes the out parameters back.
+    pub(crate) fn call(&self, class: &Ident, target: &Ident) -> TokenStream {
+        let part = (!self.is_static()).then(|| quote! { part, });
+        let this = self.has_this.then(|| quote! { this, });
         let arguments = self.parameters.iter().map(|parameter| Named(parameter, || quote! { &mut }));
         let out_parameters: Vec<_> =
             self.parameters.iter().filter(|parameter| parameter.is_out).map(|out| &out.ident).collect();
-        let call = quote! { #class::#target(#(#first,)* #(#arguments),*) };
+        let call = quote! { #class::#target(#part #this #(#arguments),*) };
         if out_parameters.is_empty() {
             call
         } else {

@@ -3,7 +3,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Ident, Result};
+use syn::Result;
 
 use crate::attr_args::{AttrArgs, text_of};
 use crate::default_value::DefaultValue;
@@ -85,23 +85,21 @@ pub(crate) fn description(
     }
 }
 
-/// Expands to the description of a static function of `class` that has position `at` in the table of names.
+/// Expands to the description of a static function whose body is `body`. The function's names are at position `at` in the table of names.
 pub(crate) fn of_class(
     method: &Method,
-    class: &Ident,
     at: &Literal,
     flags: &str,
     cell: &str,
-    metadata: &str,
+    (metadata, body): (&str, &TokenStream),
 ) -> TokenStream {
-    let (name, result, returned) = (&method.name, method.result_type(), method.result.returned_type());
-    let (patterns, call) = (method.patterns(), method.call(class, name, &[]));
+    let (result, returned, patterns) = (method.result_type(), method.result.returned_type(), method.patterns());
     let types = method.parameters.iter().map(Parameter::parameter_type);
     let path = quote_spanned! {method.result.span()=> ::alcedo_plugin_api::__private::static_method };
     let fixed = specifiers::tokens(&format!("{flags}, &{cell}, {metadata}"));
     quote! {
         #path::<AlcedoMethods, #at, (#(#types,)*), #result, #returned, _>(
-            #fixed, |#patterns| { #call }
+            #fixed, |#patterns| { #body }
         )
     }
 }

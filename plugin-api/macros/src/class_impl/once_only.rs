@@ -100,7 +100,7 @@ impl Body<'_> {
         method.needs_self(signature, &named)?;
         method.expect_no_parameters_or_result(&named)?;
         let trampoline = self.next_trampoline();
-        self.expanded.push(method.trampoline(&trampoline, self.class, &method.call_of(self.class, &method.name)));
+        self.expanded.push(method.trampoline(&trampoline, self.class, &method.call(self.class, &method.name)));
         hooks(self).push((own.clone(), trampoline));
         Ok(())
     }
