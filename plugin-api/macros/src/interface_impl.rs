@@ -45,8 +45,14 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
     let (bodies, name, allowed) = (bodies_of(interface), formatted(interface), docs::allowed(&block.head.attrs));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
-    let unlisted =
-        format!("`{class}` does not list `{name}`: write `#[uclass(…, implements({name}))]` on its struct [ALC0104]");
+    let lists = quote_spanned! {interface.span()=>
+        ::alcedo_plugin_api::__private::contains(
+            <#class as ::alcedo_plugin_api::__private::Class>::IMPLEMENTS,
+            <#interface as ::alcedo_plugin_api::__private::Interface>::PATH,
+        )
+    };
+    let problem = format!("`{class}` does not list `{name}`: write `#[uclass(…, implements({name}))]` on its struct");
+    let listed = rules::asserted("ALC0104", interface.span(), &lists, problem);
     let checks = quote_spanned! {interface.span()=>
         const ALCEDO_ABSENT: &::core::primitive::str =
             ::alcedo_plugin_api::__private::first_absent(
@@ -57,13 +63,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
             "{}",
             ::alcedo_plugin_api::__private::join!(#absent, ALCEDO_ABSENT, #declares)
         );
-        const _: () = ::core::assert!(
-            ::alcedo_plugin_api::__private::contains(
-                <#class as ::alcedo_plugin_api::__private::Class>::IMPLEMENTS,
-                <#interface as ::alcedo_plugin_api::__private::Interface>::PATH,
-            ),
-            #unlisted
-        );
+        #listed
     };
     Ok(quote! {
         #block
