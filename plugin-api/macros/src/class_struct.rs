@@ -98,12 +98,14 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
         let ty = &field.ty;
         quote_spanned! {ty.span()=> ::alcedo_plugin_api::__private::the_finalizer_thread_drops::<#ty>(); }
     });
-    let kept = plain.iter().filter_map(|field| {
+    let entry_of = |field: &Field| {
         let (ident, ty) = (field.ident.as_ref()?, &field.ty);
-        kept.iter().find(|(kept, _)| kept == ident)?;
         let text = text_of(ident);
         Some(quote! { (#ident, #text, #ty) })
-    });
+    };
+    let is_kept = |field: &&Field| kept.iter().any(|(kept, _)| field.ident.as_ref() == Some(kept));
+    let kept = plain.iter().copied().filter(is_kept).filter_map(entry_of);
+    let entries = plain.iter().copied().filter_map(entry_of);
     let mut conversions = Conversions::default();
     for property in &properties {
         conversions.add(class, &property.migrations, &Of::Property(&property.text(), &property.field.ty));
@@ -113,9 +115,6 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let implements = attr_args.paths("implements")?;
     let bodies = implements.iter().map(bodies_of);
     let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
-    let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
-    let field_texts = plain.iter().filter_map(|field| field.ident.as_ref().map(text_of));
-    let field_types = plain.iter().map(|field| &field.ty);
     let item = ItemStruct { fields: fields.clone(), ..item.clone() };
     Ok(quote! {
         #item
@@ -129,7 +128,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
             package: #package, name: #name, flags: #flags, #library doc: #doc,
             properties: [#(#members)*],
             kept: [#(#kept)*],
-            fields: [#((#field_names, #field_texts, #field_types))*],
+            fields: [#(#entries)*],
             implements: [#((#implements, #bodies))*],
             subobjects: [#subobjects],
             defaults: [#defaults],
