@@ -17,7 +17,7 @@ use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::impl_block::{Function, ImplBlock, Member, declaration};
-use crate::method::{Callers, Method, calls};
+use crate::method::{Callers, Method, calls, table_of_names};
 use crate::method_names::MethodNames;
 use crate::mistakes::{self, Checked};
 use crate::native::Side;
@@ -295,15 +295,7 @@ impl<'a> Body<'a> {
     /// Expands to the table of names. Returns `None` if no description refers to the table.
     pub(crate) fn names(&self) -> Option<TokenStream> {
         let Self { class, names, .. } = self;
-        (!names.is_empty()).then(|| {
-            quote! {
-                enum AlcedoMethods {}
-                impl ::alcedo_plugin_api::__private::Methods for AlcedoMethods {
-                    type Class = #class;
-                    const NAMES: &'static [::alcedo_plugin_api::__private::MethodNames] = &[#(#names),*];
-                }
-            }
-        })
+        (!names.is_empty()).then(|| table_of_names(&format_ident!("AlcedoMethods"), class, names))
     }
 
     fn next_trampoline(&mut self) -> Ident {

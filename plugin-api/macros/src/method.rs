@@ -54,6 +54,17 @@ pub(crate) fn calls(view: &Ident, callers: Vec<Callers>) -> TokenStream {
     quote! { ::alcedo_plugin_api::__private::calls! { #view endings: [#(#endings)*], calls: [#(#calls)*] } }
 }
 
+/// Expands to the table of names `table` for functions of `class`. Descriptions refer to the entries `names` by position.
+pub(crate) fn table_of_names(table: &Ident, class: &Ident, names: &[TokenStream]) -> TokenStream {
+    quote! {
+        enum #table {}
+        impl ::alcedo_plugin_api::__private::Methods for #table {
+            type Class = #class;
+            const NAMES: &'static [::alcedo_plugin_api::__private::MethodNames] = &[#(#names),*];
+        }
+    }
+}
+
 pub(crate) struct Method {
     pub(crate) name: Ident,
     pub(crate) self_kind: SelfKind,

@@ -8,6 +8,7 @@ use syn::{Attribute, Ident, LitStr, Path, Result, Type};
 
 use crate::attr_args::{AttrArgs, name_of, text_of};
 use crate::custom_thunk::of_class;
+use crate::method::table_of_names;
 use crate::result::location_of;
 use crate::rules;
 use crate::type_names::borrowed_type;
@@ -157,12 +158,9 @@ impl Conversions {
         if functions.is_empty() {
             return Default::default();
         }
+        let table = table_of_names(&format_ident!("AlcedoConversions"), class, names);
         let list = quote! {
-            enum AlcedoConversions {}
-            impl ::alcedo_plugin_api::__private::Methods for AlcedoConversions {
-                type Class = #class;
-                const NAMES: &'static [::alcedo_plugin_api::__private::MethodNames] = &[#(#names),*];
-            }
+            #table
             const ALCEDO_CONVERSIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
         };
         (quote! { #(#items)* #list }, Some(quote! { conversions: ALCEDO_CONVERSIONS, }))
