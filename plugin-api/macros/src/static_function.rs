@@ -1,5 +1,5 @@
-//! Functions without a plugin part: static functions, and events that only scripts implement. Also expands the defaults of the last
-//! parameters of any function.
+//! Describes functions by a call of a builder: events that only scripts implement, custom thunks, functions of C libraries, and functions
+//! of native classes. Also describes static functions, and expands the defaults of the last parameters of any function.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
