@@ -18,7 +18,7 @@ use crate::intrinsic::missing;
 use crate::machine::Machine;
 use crate::place::{Access, Registers};
 use crate::size;
-use crate::value::{Number, from_text, handle, name, number, plain_text, text_value, to_num, to_text};
+use crate::value::{Number, from_text, handle, is_empty_name, name, number, plain_text, text_value, to_num, to_text};
 
 impl Machine {
     /// Runs a slow operation.
@@ -86,13 +86,7 @@ impl Machine {
                 let template = template.as_ref().map(object);
                 cost::add(cost::NEW_OBJECT);
                 let outer = outer.as_ref().map_or(registers.object, object);
-                let made = self.construct(
-                    world,
-                    of,
-                    outer,
-                    name.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("none")),
-                    template,
-                )?;
+                let made = self.construct(world, of, outer, name.filter(|name| !is_empty_name(name)), template)?;
                 put(to, &Value::Object(made))?;
                 return Ok(Transfer::Out);
             }
@@ -279,7 +273,7 @@ fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>)
             }
             let text = match (&value, target) {
                 (Value::Name(_), target) if text.is_empty() && *target != PropertyType::Name => "None",
-                (_, PropertyType::Name) if text.eq_ignore_ascii_case("none") => "",
+                (_, PropertyType::Name) if is_empty_name(&text) => "",
                 _ => &text,
             };
             text_value(text, target, world).ok_or_else(refused)?
@@ -287,10 +281,7 @@ fn convert(world: &World, by: &Conversion, target: &PropertyType, from: Ptr<'_>)
         Conversion::ObjectToBool => {
             Value::Bool(world.objects.is_alive(handle(&value)) || name(&value) != Name::default())
         }
-        Conversion::NameToBool => {
-            let text = world.names.text(name(&value));
-            Value::Bool(!text.is_empty() && !text.eq_ignore_ascii_case("None"))
-        }
+        Conversion::NameToBool => Value::Bool(!is_empty_name(&world.names.text(name(&value)))),
         Conversion::ClassToObject => {
             let class = world.types.class_by_path(&world.names.text(name(&value)));
             Value::Object(class.map_or(ObjectHandle::NONE, |class| class.cdo.get()))

@@ -251,6 +251,11 @@ fn leading_float(text: &str) -> f64 {
     text[..end].parse().unwrap_or_default()
 }
 
+/// Returns true if a string converts to the empty name: the empty string, and `None` in any case.
+pub(crate) fn is_empty_name(text: &str) -> bool {
+    text.is_empty() || text.eq_ignore_ascii_case("none")
+}
+
 pub(crate) fn handle(value: &Value) -> ObjectHandle {
     match value {
         Value::Object(it) | Value::WeakObject(it) | Value::ScriptInterface(it) => *it,

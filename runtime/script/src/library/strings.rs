@@ -4,6 +4,7 @@ use alcedo_base::handles::Name;
 use alcedo_base::log;
 use alcedo_reflect::decl::FunctionDecl;
 
+use crate::value::is_empty_name;
 use crate::{cost, size};
 
 use super::build::library;
@@ -131,9 +132,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         fn log(s: String, tag: Name = "None") {
             cost::add(cost::LINE);
             match world.text(tag) {
-                tag if tag.is_empty() || tag.eq_ignore_ascii_case("None") => {
-                    log!(target: "alcedo::script", INFO, "{s}");
-                }
+                tag if is_empty_name(&tag) => log!(target: "alcedo::script", INFO, "{s}"),
                 tag => log!(target: "alcedo::script", INFO, "{tag}: {s}"),
             }
         }
@@ -145,16 +144,13 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         }
 
         /// Converts a string to a name. `None`, in any case, is the empty name, as in a cast.
-        fn name_of_text(s: String) -> Name { world.names.intern(if s.eq_ignore_ascii_case("none") { "" } else { &s }) }
+        fn name_of_text(s: String) -> Name { world.names.intern(if is_empty_name(&s) { "" } else { &s }) }
 
         /// Converts a name to a string.
         fn text_of_name(n: Name) -> String { world.text(n) }
 
         /// Returns true if a name is empty or `None`.
-        fn is_none(n: Name) -> bool {
-            let text = world.text(n);
-            text.is_empty() || text.eq_ignore_ascii_case("None")
-        }
+        fn is_none(n: Name) -> bool { is_empty_name(&world.text(n)) }
     }
 }
 
