@@ -245,8 +245,7 @@ impl Calling<'_> {
         }
         let class = if class == Name::default() { linked.class_name } else { class };
         let pushed = machine.frames.push(linked, object, memory, class, site);
-        let too_deep = |linked: Rc<Linked>| machine.frames.too_deep(linked.function.path.to_string());
-        let params = pushed.map_err(|linked| machine.refused(world, too_deep(linked)))?;
+        let params = pushed.map_err(|linked| machine.too_deep(world, &linked))?;
         for one in &site.moves {
             // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
             // parameters.

@@ -153,6 +153,12 @@ impl Machine {
         error
     }
 
+    /// Returns the error of a refused call, for which [`Frames::push`] has pushed no frame.
+    #[cold]
+    pub(crate) fn too_deep(&self, world: &World, linked: &Linked) -> CallError {
+        self.refused(world, self.frames.too_deep(linked.function.path.to_string()))
+    }
+
     /// Resets the counters if no script is running.
     pub(crate) fn begin(&self) {
         if self.frames.depth() == 0 {

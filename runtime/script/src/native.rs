@@ -79,8 +79,7 @@ impl Machine {
         let depth = self.frames.depth();
         let _mark = self.mark();
         let pushed = self.frames.push(Rc::clone(linked), object, memory, class, std::ptr::null());
-        let too_deep = |linked: Rc<Linked>| self.frames.too_deep(linked.function.path.to_string());
-        let base = pushed.map_err(|linked| self.refused(world, too_deep(linked)))?;
+        let base = pushed.map_err(|linked| self.too_deep(world, &linked))?;
         let function = &linked.function;
         let one = |param: &Property, from: *const u8, to: *mut u8| {
             let at = param.offset as usize;
