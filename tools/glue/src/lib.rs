@@ -36,6 +36,7 @@ use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
+use alcedo_reflect::path::is_identifier;
 use alcedo_runtime::Declared;
 use alcedo_runtime::development::plain_file;
 
@@ -245,7 +246,7 @@ impl FromStr for Elsewhere {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let is_path = |path: &str| path.split("::").all(text::is_word);
+        let is_path = |path: &str| path.split("::").all(is_identifier);
         match text.split_once('=') {
             Some((package, module)) if !package.is_empty() && is_path(module) => {
                 Ok(Self { package: package.to_owned(), module: module.to_owned() })

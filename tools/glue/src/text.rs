@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use alcedo_reflect::path::is_identifier;
+
 /// Maximum line width, the default of rustfmt. Longer lines are broken.
 const WIDTH: usize = 100;
 
@@ -54,15 +56,9 @@ pub(crate) fn block(text: &mut String, indent: &str, head: &str, inside: &str) {
     };
 }
 
-/// Returns `true` if a string consists of letters, digits and `_` like a Rust identifier, in any script. Also accepts keywords.
-pub(crate) fn is_word(text: &str) -> bool {
-    let is_start = |letter: char| letter.is_alphabetic() || letter == '_';
-    text.starts_with(is_start) && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-}
-
 /// Returns `true` if a string is a valid Rust identifier and not a keyword that has no raw form.
 pub(crate) fn is_name(text: &str) -> bool {
-    is_word(text) && !["_", "self", "Self", "super", "crate"].contains(&text)
+    is_identifier(text) && !["_", "self", "Self", "super", "crate"].contains(&text)
 }
 
 /// Returns `true` if a name is a keyword of Rust or reserved as a keyword.
