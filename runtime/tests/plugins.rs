@@ -2,17 +2,23 @@
 
 use crate::support;
 
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, ObjectHandle, Pause, Phase, Runtime, Value, process};
+use alcedo_runtime::{Budget, ObjectHandle, Pause, Phase, ReloadReport, Runtime, Value, process};
+use tempfile::TempDir;
+
+/// Returns the number of the running build.
+fn tag(host: &Runtime) -> Option<Value> {
+    host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers")
+}
 
 #[test]
 fn objects_survive_a_reload_and_run_the_new_code() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(&[first]);
-    let tag = || host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
-    assert_eq!(tag(), Some(Value::U64(1)));
+    assert_eq!(tag(&host), Some(Value::U64(1)));
     let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     host.objects().set(cube, "rotation_speed", &Value::F64(1234.5)).expect("a number");
     host.tick(Budget::frame());
@@ -20,7 +26,7 @@ fn objects_survive_a_reload_and_run_the_new_code() {
 
     let report = host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
-    assert_eq!(tag(), Some(Value::U64(2)));
+    assert_eq!(tag(&host), Some(Value::U64(2)));
     assert!(host.objects().is_alive(cube));
     assert_eq!(host.objects().get(cube, "rotation_speed").expect("it has one"), Value::F64(1234.5));
     assert_eq!(host.objects().call(cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)), "kept field");
@@ -34,7 +40,7 @@ fn an_unloaded_plugin_leaves_no_image_and_no_object() {
     let unload = host.unload_master().expect("a Master");
     assert_eq!((unload.objects_ended, unload.parked), (1, vec![]));
     assert!(!host.objects().is_alive(cube));
-    assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<PathBuf>::new());
     assert_eq!(host.generation(), 0);
 }
 
@@ -52,9 +58,23 @@ fn a_reloaded_world_keeps_moving() {
     assert!(seen[0] != seen[1] && seen[1] != seen[2], "{seen:?}");
 }
 
+/// Returns a host that has loaded a copy of this build, and the path of the copy. Tests replace the copy, which is in the returned folder.
+fn host_of_copy(build: &Path) -> (TempDir, PathBuf, Runtime) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let watched = folder.path().join("libmagic_cube.so");
+    std::fs::copy(build, &watched).expect("the first build");
+    let host = support::host(std::slice::from_ref(&watched));
+    (folder, watched, host)
+}
+
 /// Ticks until a reload is complete, for at most ten seconds.
-fn next_reload(host: &Runtime) -> Option<alcedo_runtime::ReloadReport> {
-    let until = Instant::now() + std::time::Duration::from_secs(10);
+fn next_reload(host: &Runtime) -> Option<ReloadReport> {
+    reload_within(host, Duration::from_secs(10))
+}
+
+/// Ticks until a reload is complete, for at most this time.
+fn reload_within(host: &Runtime, limit: Duration) -> Option<ReloadReport> {
+    let until = Instant::now() + limit;
     while Instant::now() < until {
         host.tick(Budget::frame());
         if let Some(report) = host.take_reloads().pop() {
@@ -68,46 +88,33 @@ fn next_reload(host: &Runtime) -> Option<alcedo_runtime::ReloadReport> {
 #[test]
 fn a_watch_reloads_changed_files_and_ignores_partial_ones() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
-    let folder = tempfile::tempdir().expect("a folder");
-    let watched = folder.path().join("libmagic_cube.so");
-    std::fs::copy(&first, &watched).expect("the first build");
-    let host = support::host(std::slice::from_ref(&watched));
+    let (_folder, watched, host) = host_of_copy(&first);
     host.watch().expect("a folder to watch");
-    let tag = || host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
     let whole = std::fs::read(&second).expect("the second build");
 
     std::fs::write(&watched, &whole[..whole.len() / 2]).expect("half of it");
     let refused = next_reload(&host).expect("it was noticed");
     assert!(!refused.is_committed(), "{refused}");
-    assert_eq!(tag(), Some(Value::U64(1)));
+    assert_eq!(tag(&host), Some(Value::U64(1)));
 
     std::fs::write(&watched, &whole).expect("all of it");
     let done = next_reload(&host).expect("it was noticed");
     assert!(done.is_committed(), "{done}");
-    assert_eq!(tag(), Some(Value::U64(2)));
+    assert_eq!(tag(&host), Some(Value::U64(2)));
 
     // A reload only reads the file. If it wrote the file, the watch would start a second reload within milliseconds.
-    let until = Instant::now() + std::time::Duration::from_millis(300);
-    while Instant::now() < until {
-        host.tick(Budget::frame());
-        std::thread::yield_now();
-    }
-    assert_eq!((host.take_reloads(), host.generation()), (vec![], 2));
+    assert_eq!((reload_within(&host, Duration::from_millis(300)), host.generation()), (None, 2));
 }
 
 #[test]
 fn a_watch_reloads_a_file_that_has_changed_since_its_load() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
-    let folder = tempfile::tempdir().expect("a folder");
-    let watched = folder.path().join("libmagic_cube.so");
-    std::fs::copy(&first, &watched).expect("the first build");
-    let host = support::host(std::slice::from_ref(&watched));
+    let (_folder, watched, host) = host_of_copy(&first);
     std::fs::copy(&second, &watched).expect("the second build");
     host.watch().expect("a folder to watch");
     let done = next_reload(&host).expect("it was noticed");
     assert!(done.is_committed(), "{done}");
-    let tag = host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
-    assert_eq!(tag, Some(Value::U64(2)));
+    assert_eq!(tag(&host), Some(Value::U64(2)));
 
     // A new watch does not load a build again that was rolled back.
     let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
@@ -116,35 +123,27 @@ fn a_watch_reloads_a_file_that_has_changed_since_its_load() {
     assert!(armed.has_fired() && !refused.is_committed(), "{refused}");
     drop(armed);
     host.watch().expect("a folder to watch");
-    let until = Instant::now() + std::time::Duration::from_millis(300);
-    while Instant::now() < until {
-        host.tick(Budget::frame());
-        std::thread::yield_now();
-    }
-    assert_eq!((host.take_reloads(), host.generation()), (vec![], 2));
+    assert_eq!((reload_within(&host, Duration::from_millis(300)), host.generation()), (None, 2));
 }
 
 #[test]
 fn a_second_call_of_watch_keeps_a_change_that_is_not_loaded_yet() {
     let builds = [1, 2, 3].map(|tag| support::tagged("magic-cube", &[], tag));
-    let folder = tempfile::tempdir().expect("a folder");
-    let [watched, other] = ["libmagic_cube.so", "other.so"].map(|name| folder.path().join(name));
-    std::fs::copy(&builds[0], &watched).expect("the first build");
-    let host = support::host(std::slice::from_ref(&watched));
-    let tag = || host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
+    let (folder, watched, host) = host_of_copy(&builds[0]);
     host.watch().expect("a folder to watch");
     std::fs::copy(&builds[1], &watched).expect("the second build");
     host.watch().expect("a folder to watch");
     assert!(next_reload(&host).expect("it was noticed").is_committed());
-    assert_eq!(tag(), Some(Value::U64(2)));
+    assert_eq!(tag(&host), Some(Value::U64(2)));
 
     // The watch of the earlier path does not see a file that the host itself has loaded from a different path.
+    let other = folder.path().join("other.so");
     std::fs::copy(&builds[0], &other).expect("the first build");
     assert!(host.reload(std::slice::from_ref(&other)).expect("a Master").is_committed());
     std::fs::copy(&builds[2], &other).expect("the third build");
     host.watch().expect("a folder to watch");
     assert!(next_reload(&host).expect("it was noticed").is_committed());
-    assert_eq!(tag(), Some(Value::U64(3)));
+    assert_eq!(tag(&host), Some(Value::U64(3)));
 }
 
 #[test]
@@ -156,8 +155,7 @@ fn several_requests_become_one_reload_at_the_safe_point() {
     host.safe_point();
     let reports = host.take_reloads();
     assert_eq!((reports.len(), host.generation()), (1, 2));
-    let tag = host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
-    assert_eq!(tag, Some(Value::U64(2)), "the last request counts");
+    assert_eq!(tag(&host), Some(Value::U64(2)), "the last request counts");
 }
 
 #[test]
