@@ -4,13 +4,9 @@ use std::sync::mpsc::{TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
 
-use alcedo_runtime::{Value, checkpoint};
+use alcedo_runtime::checkpoint;
 
-use super::{LONG, lingering_slim, runtime, support, text};
-
-fn arguments() -> [Value; 2] {
-    [text("somebody"), Value::U32(2)]
-}
+use super::{LONG, lingering_slim, render_arguments, runtime, support};
 
 #[test]
 fn slim_thread_locals_of_a_worker_drop_at_its_checkpoint() {
@@ -21,7 +17,7 @@ fn slim_thread_locals_of_a_worker_drop_at_its_checkpoint() {
     let (done, wait) = channel::<()>();
     let (called, answers) = channel();
     let worker = thread::spawn(move || {
-        called.send(render.call(&arguments()).is_ok()).expect("the test waits");
+        called.send(render.call(&render_arguments()).is_ok()).expect("the test waits");
         while wait.try_recv() == Err(TryRecvError::Empty) {
             checkpoint();
             thread::sleep(Duration::from_millis(1));
@@ -43,7 +39,7 @@ fn slim_thread_locals_drop_on_the_waiting_game_thread() {
     let contexts = runtime.contexts();
     for name in ["unloads", "jobs"] {
         let (slim, render) = lingering_slim(&contexts, name);
-        assert!(render.call(&arguments()).is_ok());
+        assert!(render.call(&render_arguments()).is_ok());
         // Unloads on another thread, because a poll also drops the thread-locals of its thread.
         let unload = thread::spawn(move || slim.begin_unload().expect("it is collectible").wait(LONG));
         while !unload.is_finished() {

@@ -80,6 +80,11 @@ fn lingering_slim(contexts: &Contexts, name: &str) -> (LoadContext, ContextFunct
     (slim, render)
 }
 
+/// Returns arguments for `render`.
+fn render_arguments() -> [Value; 2] {
+    [text("somebody"), Value::U32(2)]
+}
+
 fn build_tag(slim: &LoadContext) -> ContextFunction {
     slim.function("Report", "build_tag", "-> u64").unwrap_or_else(|error| panic!("{error}"))
 }

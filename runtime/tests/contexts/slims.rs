@@ -8,7 +8,9 @@ use std::thread;
 use alcedo_runtime::{CallError, ContextError, ContextState, LoadContext, SlimWatch, UnloadTicket, Value};
 use tempfile::TempDir;
 
-use super::{LONG, build_tag, gone, lingering_slim, number, refusal, reports, runtime, slim, support, text};
+use super::{
+    LONG, build_tag, gone, lingering_slim, number, refusal, render_arguments, reports, runtime, slim, support, text,
+};
 
 #[test]
 fn a_slim_lives_on_any_thread() {
@@ -124,7 +126,7 @@ fn the_thread_of_a_watch_drops_thread_locals_of_unloading_slims() {
     let (slim, (called, render)) = (slim(&contexts, "replaced"), lingering_slim(&contexts, "called"));
     let (sender, receiver) = channel();
     let watch = SlimWatch::start(&slim, &library, move |_outcome| {
-        let answer = render.call(&[text("somebody"), Value::U32(2)]);
+        let answer = render.call(&render_arguments());
         sender.send(answer.is_ok()).expect("the test listens");
     });
     let watch = watch.unwrap_or_else(|error| panic!("{error}"));

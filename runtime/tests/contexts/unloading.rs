@@ -12,7 +12,8 @@ use alcedo_runtime::{
 };
 
 use super::{
-    LONG, any, build_tag, figures, gone, lingering_slim, needy, number, refusal, reports, runtime, slim, support, text,
+    LONG, any, build_tag, figures, gone, lingering_slim, needy, number, refusal, render_arguments, reports, runtime,
+    slim, support, text,
 };
 
 /// Starts a thread that calls `wait_for`. The call returns when the file exists.
@@ -242,13 +243,12 @@ fn e13_slim_thread_locals_drop_on_their_threads_and_may_log() {
     let contexts = runtime.contexts();
     let (slim, render) = lingering_slim(&contexts, "e13");
     let render = Arc::new(render);
-    let arguments = || [text("somebody"), Value::U32(2)];
-    assert_eq!(render.call(&arguments()).expect("it answers"), Some(text("somebody x2 by build 0")));
+    assert_eq!(render.call(&render_arguments()).expect("it answers"), Some(text("somebody x2 by build 0")));
     let (done, wait) = std::sync::mpsc::channel::<()>();
     let (inside, called) = (Arc::clone(&render), Arc::new(AtomicU32::new(0)));
     let count = Arc::clone(&called);
     let thread = thread::Builder::new().name("keeper".into()).spawn(move || {
-        let answer = inside.call(&arguments());
+        let answer = inside.call(&render_arguments());
         count.fetch_add(u32::from(answer.is_ok()), Ordering::SeqCst);
         wait.recv().expect("a message arrives");
     });
