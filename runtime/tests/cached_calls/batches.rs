@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_engine::Actor;
 use alcedo_runtime::host::{ClassList, ObjectList, TypedProperty};
 use alcedo_runtime::native::{Obj, Object, uclass};
-use alcedo_runtime::{Budget, CallError, Error, ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::{Budget, Builder, CallError, Error, ObjectHandle, Runtime, Value, natives};
 
 use super::{COLT, HORSE, Kept, PONY, ROUND, host, libraries, obj, of_build, reload, spawn};
 use crate::support;
@@ -15,6 +15,8 @@ thread_local! {
     /// Callback that an actor of the class `Reloader` runs in its tick.
     static IN_ITS_TICK: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
+
+const RELOADER: &str = "/Script/Test.Reloader";
 
 /// Actor class of the host. The host also implements the tick of this class.
 #[uclass(package = "Test", base = Actor)]
@@ -29,6 +31,11 @@ impl Reloader {
             code();
         }
     }
+}
+
+/// Returns a builder of a host with the class `Reloader`.
+fn reloader_builder() -> Builder {
+    support::builder().natives(natives![Reloader]).package("Test")
 }
 
 #[test]
@@ -47,8 +54,7 @@ fn lists_that_were_filled_on_different_threads_are_different_lists() {
 
 #[test]
 fn a_class_list_is_refreshed_in_another_host() {
-    const RELOADER: &str = "/Script/Test.Reloader";
-    let build = || support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
+    let build = || reloader_builder().build().expect("a runtime");
     let hosts = [build(), build()];
     let spawned = [spawn(&hosts[0], RELOADER), spawn(&hosts[0], "/Script/Engine.Actor")];
     let others = [spawn(&hosts[1], "/Script/Engine.Actor"), spawn(&hosts[1], RELOADER)];
@@ -211,10 +217,9 @@ fn a_batch_skips_objects_by_property_or_missing_override() {
 
 #[test]
 fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
-    let host = support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
-    host.create_master(&libraries(1)).expect("it loads");
+    let host = support::host_of(reloader_builder(), &libraries(1));
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
-    let reloader = spawn(&host, "/Script/Test.Reloader");
+    let reloader = spawn(&host, RELOADER);
     let others = [HORSE, PONY, HORSE].map(|class| spawn(&host, class));
     let all: Vec<_> = [horse, reloader].into_iter().chain(others).collect();
     let tick = host.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick").expect("it is there");
@@ -243,9 +248,8 @@ fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
 
 #[test]
 fn a_reload_inside_a_batch_keeps_its_condition() {
-    let host = support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
-    host.create_master(&libraries(1)).expect("it loads");
-    let [reloader, resting, ready] = ["/Script/Test.Reloader", HORSE, HORSE].map(|class| spawn(&host, class));
+    let host = support::host_of(reloader_builder(), &libraries(1));
+    let [reloader, resting, ready] = [RELOADER, HORSE, HORSE].map(|class| spawn(&host, class));
     let can_tick: TypedProperty<bool> = host.property("up:/Script/Engine.Actor:can_tick").expect("it is there");
     can_tick.set(reloader, true).expect("written");
     can_tick.set(resting, false).expect("written");
