@@ -7,6 +7,8 @@ use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
+const KEY: &str = "/Script/Test.Key";
+
 /// Returns a host with a class `Key`. The four properties of the class have these reference kinds.
 fn keys(kinds: [(PropertyKind, &'static str); 4]) -> Runtime {
     let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
@@ -18,7 +20,6 @@ fn keys(kinds: [(PropertyKind, &'static str); 4]) -> Runtime {
 
 #[test]
 fn references_of_a_changed_kind_resolve_to_equal_objects() {
-    const KEY: &str = "/Script/Test.Key";
     let (_folder, path) = file();
     let first = keys([
         (PropertyKind::OBJECT, ACTOR),
@@ -73,7 +74,7 @@ fn containers_keep_their_objects_although_several_keys_refer_to_destroyed_object
         (PropertyKind::OBJECT, ACTOR),
     ]);
     let spawn = |class| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
-    let (key, [lost, door, other]) = (spawn("/Script/Test.Key"), [spawn(ACTOR), spawn(ACTOR), spawn(ACTOR)]);
+    let (key, [lost, door, other]) = (spawn(KEY), [spawn(ACTOR), spawn(ACTOR), spawn(ACTOR)]);
     let all = [lost, door, other].map(Value::WeakObject).to_vec();
     let numbers = all.iter().cloned().zip((1..).map(Value::U32)).collect();
     for (property, value) in
@@ -103,7 +104,6 @@ fn containers_keep_their_objects_although_several_keys_refer_to_destroyed_object
 /// Saves an object that has no path, because its outer object is destroyed. A newer object has an equal name.
 #[test]
 fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
-    const KEY: &str = "/Script/Test.Key";
     let (_folder, path) = file();
     let host = keys([(PropertyKind::SOFT_OBJECT, ACTOR); 4]);
     let label = |object: ObjectHandle| host.objects().get(object, "label").expect("an actor has a label");
