@@ -1,5 +1,6 @@
 //! Tests `alcedo new`. New projects must build and pass their own tests. A rejected request must create no files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -127,6 +128,23 @@ fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
     assert_eq!(folder.listed(), ["our-game"]);
     let written = fs::read_dir(folder.dir.path().join("our-game")).unwrap().count();
     assert_eq!(written, 7, "sources, and nothing that was only needed to write them");
+}
+
+/// Checks the features of all packages that the host links, because a package with other features is built a second time.
+#[test]
+fn a_new_host_links_the_packages_that_its_tests_have_built() {
+    let folder = Folder::inside_the_workspace();
+    folder.new_in("", &["workspace", "once"]).unwrap();
+    let packages = |edges: &str| -> BTreeSet<String> {
+        let tree = ["tree", "--offline", "--workspace", "--prefix=none", "--format={p} [{f}]", "--edges", edges];
+        let output = folder.cargo("once").args(tree).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    };
+    let (linked, tested) = (packages("normal,build"), packages("normal,build,dev"));
+    let again: Vec<_> = linked.difference(&tested).map(|line| line.split(' ').next().unwrap()).collect();
+    // The facade, which is small, includes test worlds only for tests.
+    assert_eq!(again, ["alcedo"]);
 }
 
 #[test]
