@@ -413,6 +413,41 @@ fn an_archetype_of_another_class_is_refused() {
     assert!(construct(&recorder.world, &recorder, &big, args).unwrap_err().message.contains("is gone"));
 }
 
+/// Sets defaults as a script class does: of an own property, of an inherited property and of a subobject.
+fn set_script_defaults(world: &World, object: ObjectHandle) -> Result<(), String> {
+    let gear = world.objects.subobject(object, "gear").ok_or("no gear")?;
+    let write = |of, property: &str, value| world.objects.write_value(of, property, &Value::F64(value));
+    let written = write(object, "mass", 5.0).and_then(|()| write(object, "seed", 7.0));
+    written.and_then(|()| write(gear, "height", 6.0)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn an_archetype_of_a_base_class_leaves_the_defaults_that_it_lacks() {
+    let (recorder, _) = garage();
+    let script = ClassDecl {
+        properties: vec![f64("mass"), part("gear", COMPONENT)],
+        script_defaults: Some(native_hook(set_script_defaults)),
+        ..ClassDecl::new("Game", "Scripted", ACTOR, Origin::Script)
+    };
+    let script = declare(&recorder.world, [script]).remove(0);
+    let actor = recorder.world.types.class_by_path(ACTOR).unwrap();
+    let objects = &recorder.world.objects;
+    let archetype = recorder.construct(&actor).unwrap();
+    let root = objects.subobject(archetype, "root").unwrap();
+    objects.write_value(archetype, "seed", &Value::F64(3.0)).unwrap();
+    objects.write_value(archetype, "focus", &Value::Object(root)).unwrap();
+    objects.write_value(root, "height", &Value::F64(4.0)).unwrap();
+    let args = ConstructionArgs { archetype: Some(archetype), ..ConstructionArgs::default() };
+    let object = construct(&recorder.world, &recorder, &script, args).unwrap();
+    let (own_root, gear) = (objects.subobject(object, "root").unwrap(), objects.subobject(object, "gear").unwrap());
+    assert_eq!(recorder.number(object, "seed"), Value::F64(3.0));
+    assert_eq!(recorder.number(object, "focus"), Value::Object(own_root));
+    assert_eq!(recorder.number(own_root, "height"), Value::F64(4.0));
+    assert_eq!(recorder.number(object, "mass"), Value::F64(5.0), "a default of the derived class");
+    assert_eq!(recorder.number(gear, "height"), Value::F64(6.0), "a default of its subobject");
+    assert_eq!(recorder.number(object, "gear"), Value::Object(gear));
+}
+
 #[test]
 fn class_constructors_and_constructions_of_instances_are_counted() {
     let (recorder, big) = garage();
