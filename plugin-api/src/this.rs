@@ -181,6 +181,51 @@ impl<'f, C: Part> This<'f, C> {
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 
+    /// Calls PostInitProperties of the closest base class that a plugin declares with this hook. The host calls only the hook of the most
+    /// derived class, so a hook that extends the hook of its base calls this method. Has no effect if no base has the hook.
+    ///
+    /// If the hook of the base fails, the running call fails.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Tool {
+    ///     #[uproperty]
+    ///     wear: f64,
+    /// }
+    ///
+    /// #[uclass]
+    /// impl Tool {
+    ///     #[post_init_properties]
+    ///     fn wear_in(&self, this: This<Self>) {
+    ///         this.set_wear(1.0);
+    ///     }
+    /// }
+    ///
+    /// #[uclass(package = "Game", base = Tool)]
+    /// #[derive(Default)]
+    /// pub struct Hammer {}
+    ///
+    /// #[uclass]
+    /// impl Hammer {
+    ///     #[post_init_properties]
+    ///     fn harden(&self, this: This<Self>) {
+    ///         this.base_post_init_properties();
+    ///         this.set_wear(this.wear() / 2.0);
+    ///     }
+    /// }
+    /// # fn main() {}
+    /// ```
+    pub fn base_post_init_properties(self) {
+        let host = host::host("base_post_init_properties");
+        if let Err(error) = host.and_then(|host| host.base_post_init(self.object, C::id())) {
+            alcedo_rt::fail(error);
+        }
+    }
+
     /// Runs `code` while functions that `code` calls may borrow the plugin part, although the running method borrows it exclusively. `part`
     /// is the `&mut self` of the running method. Use `lend` if a call in `code` may call a method of this object.
     ///

@@ -29,6 +29,7 @@ class Game.Fuse  object=Default__SafeFuse
 class Game.SlowFuse  object=Default__SafeFuse
 class Game.SafeFuse  object=Default__SafeFuse
 post_init Game.SafeFuse  object=Default__SafeFuse
+post_init Game.SlowFuse  object=Default__SafeFuse
 red Game.FuseBox  object=Default__FuseBox
 red Game.Fuse  object=fuse
 red Game.SlowFuse  object=fuse
@@ -38,6 +39,7 @@ class Game.SlowFuse  object=fuse
 class Game.SafeFuse  object=fuse
 class Game.FuseBox  object=Default__FuseBox
 post_init Game.SafeFuse  object=fuse
+post_init Game.SlowFuse  object=fuse
 post_init Game.FuseBox  object=Default__FuseBox
 ";
 
@@ -109,6 +111,7 @@ fn an_object_spanning_two_modules_is_constructed_base_first() {
         class Game.SlowFuse  object=SafeFuse_1
         class Game.SafeFuse  object=SafeFuse_1
         post_init Game.SafeFuse  object=SafeFuse_1
+        post_init Game.SlowFuse  object=SafeFuse_1
     "#]],
         expect![[r#""#]],
     );
@@ -131,6 +134,7 @@ fn a_subobject_is_created_inside_its_owner_and_initialized_first() {
         class Game.SafeFuse  object=fuse
         class Game.FuseBox  object=FuseBox_1
         post_init Game.SafeFuse  object=fuse
+        post_init Game.SlowFuse  object=fuse
         post_init Game.FuseBox  object=FuseBox_1
     "#]],
         expect![[r#""#]],

@@ -336,6 +336,19 @@ impl Plugins<'_> {
         names.iter().any(|name| **name == **other.name)
     }
 
+    /// Calls PostInitProperties of the most derived class, among `class` and its bases, that a module declares with this hook. The hook may
+    /// call the hook of its base class.
+    pub(crate) fn post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
+        for class in class.lineage().rev().filter(|class| class.origin == Origin::Dynamic) {
+            let hooks = self.hooks_of(class).ok_or_else(|| unavailable(class))?;
+            if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {
+                let called = self.hook(object, class, &hooks.gate, (&hooks.names.post_init, invoke));
+                return called.map_err(|error| unbuilt(class, error));
+            }
+        }
+        Ok(())
+    }
+
     /// Runs a hook of `class`. `gate` is the gate of the class's module.
     fn hook(
         &self,
@@ -461,16 +474,10 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
-        // Calls only the most-derived override, as a virtual call does. The override may call the hook of its base class.
-        for class in class.lineage().rev().filter(|class| class.origin == Origin::Dynamic) {
-            let hooks = self.hooks_of(class).ok_or_else(|| step_error(class, gone(class)))?;
-            if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {
-                return self
-                    .hook(object, class, &hooks.gate, (&hooks.names.post_init, invoke))
-                    .map_err(|error| step_error(class, error));
-            }
-        }
-        Ok(())
+        self.post_init(object, class).map_err(|failed| {
+            let Unbuilt { class, error } = *failed;
+            step_error(&class, error)
+        })
     }
 
     fn end_conjugate(&self, object: ObjectHandle) {

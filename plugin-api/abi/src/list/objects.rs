@@ -137,6 +137,10 @@ macro_rules! host_functions {
             /// Inside such a call, the host's panic guard catches panics. Callable on any thread.
             bare("finding open calls")
             fn calls_are_open(host;) -> u8;
+            /// Calls PostInitProperties of the closest base of `class` that a module declares with this hook. Has no effect if no base has
+            /// the hook.
+            game_thread("calling PostInitProperties of a base")
+            fn base_post_init(host; object: ObjectHandle, class: ClassId; or failure) -> Status;
         }
     };
 }

@@ -35,6 +35,7 @@ impl SafeFuse {
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
         tracing::info!(target: "order", object = this.name(), "post_init Game.SafeFuse");
+        this.base_post_init_properties();
     }
 
     #[overrides(Fuse)]
@@ -83,6 +84,8 @@ impl FuseBox {
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
         tracing::info!(target: "order", object = this.name(), "post_init Game.FuseBox");
+        // Has no effect, because no base class has this hook.
+        this.base_post_init_properties();
     }
 }
 
