@@ -468,12 +468,17 @@ fn a_reload_inside_a_call_is_refused_and_requests_wait() {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("`relay` returns a string, not {other:?}"),
     };
+    let loose = host.objects().spawn(FRAGILE).expect("spawned");
+    assert!(host.objects().remove_root(loose));
 
     expect![[r#"
         a reload is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
         unloading the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_unload`
         creating the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks
         a collection is for a safe point, and `Game.Fragile:relay` has not returned: it is done at the next safe point"#]].assert_eq(&relay("ex:/host.reload_now"));
+    assert!(host.objects().is_alive(loose) && host.collection().take_done().is_empty());
+    host.safe_point();
+    assert!(!host.objects().is_alive(loose) && host.collection().take_done().len() == 1);
     assert_eq!(host.generation(), 1);
 
     assert_eq!(relay("ex:/host.reload_later"), "generation 1 still");
