@@ -39,7 +39,6 @@ pub use destruction::{destroy, destroy_plain, leave_classes};
 pub use failure::StepError;
 use failure::StepFacts;
 pub use failure::{ConstructionFailed, ConstructionStep};
-use living::existing_pairs;
 pub use living::{add_subobject, part_pairs, reconstruct, template_pairs};
 
 /// Steps of construction and destruction that higher layers implement. While a step runs, no store of objects or types is
@@ -208,8 +207,8 @@ struct NewObject {
     class: Rc<Class>,
     template: Option<ObjectHandle>,
     /// True if `template` is the archetype that the caller requested, or the subobject in the owner's template. The copy of the owner's
-    /// template overwrites the subobject's values only in this case. Otherwise, `template` is the CDO of the subobject's own class, because
-    /// the owner's template lacks the subobject.
+    /// template overwrites the subobject's values only in this case. Otherwise, the owner's template lacks the subobject, and the values of
+    /// `template`, which belongs to the CDO of a class, are already copied.
     is_requested: bool,
     parts: Vec<NewObject>,
 }
@@ -257,10 +256,12 @@ impl Constructor<'_> {
         let first = if is_of_base { self.cdo_of(class)? } else { template };
         let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(first) };
         let mut pairs = Vec::new();
-        let new_object = self.begin(&order, Copying::Later, &mut pairs)?;
+        let mut new_object = self.begin(&order, Copying::Later, &mut pairs)?;
         let mut copied = self.copy_values(&new_object, &pairs);
         if is_of_base {
-            copied = copied.and_then(|()| self.copy_base_values(new_object.object, template));
+            pairs.clear();
+            self.follow(&mut new_object, template, &mut pairs);
+            copied = copied.and_then(|()| self.copy_values(&new_object, &pairs));
         }
         let object = self.complete(&new_object, copied)?;
         if args.root {
@@ -398,38 +399,18 @@ impl Constructor<'_> {
 
     /// Copies the template's values to the object. Also copies the values of the template's subobjects to the object's subobjects.
     fn copy_values(&self, new_object: &NewObject, pairs: &Pairs) -> Result<(), ConstructionFailed> {
+        let objects = &self.world.objects;
         if let Some(template) = new_object.template {
-            self.copy_shared(new_object.object, &new_object.class, template, pairs)?;
+            let copy = || {
+                let of = objects.class(template).ok_or(CallError::Stale { handle: template })?;
+                let shared = new_object.class.common_base(&of);
+                let properties = shared.as_ref().map_or(&[][..], |shared| &shared.properties);
+                Ok(objects.copy_values(new_object.object, template, properties, pairs)?)
+            };
+            self.step(new_object.object, || ConstructionStep::CopyValues(new_object.class.path.to_string()), copy)?;
         }
         let mut requested = new_object.parts.iter().filter(|part| part.is_requested);
         requested.try_for_each(|part| self.copy_values(part, pairs))
-    }
-
-    /// Copies the values of a template of a base class, and of the template's subobjects, over the values of the CDO.
-    fn copy_base_values(&self, object: ObjectHandle, template: ObjectHandle) -> Result<(), ConstructionFailed> {
-        let pairs = existing_pairs(&self.world.objects, template, object);
-        pairs.iter().try_for_each(|(template, object)| match self.world.objects.class(*object) {
-            Some(class) => self.copy_shared(*object, &class, *template, &pairs),
-            None => Ok(()),
-        })
-    }
-
-    /// Copies the values of the properties that the template shares with the object, which is of `class`.
-    fn copy_shared(
-        &self,
-        object: ObjectHandle,
-        class: &Rc<Class>,
-        template: ObjectHandle,
-        pairs: &Pairs,
-    ) -> Result<(), ConstructionFailed> {
-        let objects = &self.world.objects;
-        let copy = || {
-            let of = objects.class(template).ok_or(CallError::Stale { handle: template })?;
-            let shared = class.common_base(&of);
-            let properties = shared.as_ref().map_or(&[][..], |shared| &shared.properties);
-            Ok(objects.copy_values(object, template, properties, pairs)?)
-        };
-        self.step(object, || ConstructionStep::CopyValues(class.path.to_string()), copy)
     }
 
     /// Runs PostInitProperties of the subobjects, then of the object. For each object, runs the plugin's PostInitProperties first. Then

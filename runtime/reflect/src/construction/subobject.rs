@@ -59,8 +59,7 @@ impl Constructor<'_> {
                 if let Some(template) = of_template {
                     // The subobject in the owner's template has a different class than the new subobject. The values of the template's
                     // subobject overwrite the values from the CDO of the new subobject's class.
-                    part.template = Some(template);
-                    pairs.push((template, part.object));
+                    self.follow(&mut part, template, pairs);
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
                 }
                 part
@@ -68,6 +67,22 @@ impl Constructor<'_> {
         };
         self.or_destroy(&part, refer_to(part.object))?;
         Ok(Some(part))
+    }
+
+    /// Replaces the template of an object that already has the values of a CDO. For the next copy, each direct and indirect subobject is
+    /// paired with the subobject of the same name in `template`. Subobjects that `template` lacks keep their values.
+    pub(super) fn follow(&self, new_object: &mut NewObject, template: ObjectHandle, pairs: &mut Pairs) {
+        let objects = &self.world.objects;
+        new_object.template = Some(template);
+        pairs.push((template, new_object.object));
+        for part in &mut new_object.parts {
+            let name = objects.name(part.object).map(|name| self.world.names.text(name));
+            let of_template = name.and_then(|name| objects.subobject(template, &name));
+            part.is_requested = of_template.is_some();
+            if let Some(of_template) = of_template {
+                self.follow(part, of_template, pairs);
+            }
+        }
     }
 
     /// Checks if `owner`, or a direct or indirect owner of `owner`, has exactly this class.

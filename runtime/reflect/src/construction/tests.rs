@@ -380,6 +380,38 @@ fn subclasses_may_override_subobject_classes() {
 }
 
 #[test]
+fn overriding_a_subobject_class_keeps_the_values_of_nested_subobjects() {
+    let (recorder, _) = garage();
+    let aim = PropertyDecl::new("aim", PropertyKind::OBJECT).of_type(OBJECT);
+    let instead = ("lamp".to_owned(), "/Script/Game.Wide".to_owned());
+    declare(
+        &recorder.world,
+        [
+            dynamic("Bulb", COMPONENT, &[aim]),
+            dynamic("Lamp", COMPONENT, &[part("bulb", "/Script/Game.Bulb")]),
+            dynamic("Wide", "/Script/Game.Lamp", &[part("spare", "/Script/Game.Bulb")]),
+            dynamic("Post", ACTOR, &[part("lamp", "/Script/Game.Lamp")]),
+            ClassDecl { subobjects: vec![instead], ..dynamic("Tall", "/Script/Game.Post", &[]) },
+        ],
+    );
+    let (world, objects) = (&recorder.world, &recorder.world.objects);
+    let class = |path: &str| world.types.class_by_path(path).unwrap();
+    let [post, wide] =
+        ["/Script/Game.Post", "/Script/Game.Wide"].map(|path| make_cdo(world, &recorder, &class(path)).unwrap());
+    let own = |owner, name: &str| objects.subobject(owner, name).unwrap();
+    let post_lamp = own(post, "lamp");
+    objects.write_value(own(post_lamp, "bulb"), "height", &Value::F64(50.0)).unwrap();
+    objects.write_value(own(post_lamp, "bulb"), "aim", &Value::Object(post_lamp)).unwrap();
+    objects.write_value(own(wide, "spare"), "aim", &Value::Object(wide)).unwrap();
+    let lamp = own(recorder.construct(&class("/Script/Game.Tall")).unwrap(), "lamp");
+    assert_eq!(&*objects.class(lamp).unwrap().path, "/Script/Game.Wide");
+    assert_eq!(recorder.number(own(lamp, "bulb"), "height"), Value::F64(50.0));
+    for name in ["bulb", "spare"] {
+        assert_eq!(recorder.number(own(lamp, name), "aim"), Value::Object(lamp), "{name}");
+    }
+}
+
+#[test]
 fn destroying_ends_subobjects_first_and_only_once() {
     let (recorder, big) = garage();
     let object = recorder.construct(&big).unwrap();
