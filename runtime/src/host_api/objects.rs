@@ -7,7 +7,6 @@ use crate::bridge::calls::wrong_class;
 use crate::bridge::collection::Requested;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::find_or_build;
-use crate::conjugate::build::Unbuilt;
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
 use crate::object::construction::{ConstructionArgs, construct};
 
@@ -95,10 +94,7 @@ pub(super) fn object_rename(
 pub(super) fn base_post_init(core: &Core, object: ObjectHandle, class: ClassId) -> Result<(), CallError> {
     let class = core.world.types.class(class);
     match class.as_ref().and_then(|class| class.base.as_ref()) {
-        Some(base) => core.plugins().post_init(object, base).map_err(|failed| {
-            let Unbuilt { error, .. } = *failed;
-            error
-        }),
+        Some(base) => core.plugins().post_init(object, base).map_err(|failed| failed.error),
         None => Ok(()),
     }
 }
