@@ -110,6 +110,17 @@ fn c2_a_resolver_may_return_another_version_unchecked() {
 }
 
 #[test]
+fn c2_a_dependency_may_have_another_version_that_the_default_resolves() {
+    let contexts = runtime().contexts();
+    let default = contexts.default_context();
+    default.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
+    let slim = contexts.create_slim("c2").expect("the name is free");
+    let newer = support::plugin("reports", &["needs-newer-figures"]);
+    slim.load_path(newer).expect("the resolver of the Default may return any version");
+    assert_eq!((default.modules()[0].build_id, slim.modules().len()), (id_of(1), 1));
+}
+
+#[test]
 fn c2_a_resolver_may_answer_with_bytes() {
     let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::Bytes { image: std::fs::read(figures(1))?, symbols: None })));

@@ -58,6 +58,10 @@ pub(super) fn search(
                     }
                     other => other?,
                 };
+                // Accepts any version that the resolver of the Default has returned, like a version of the context's own resolver.
+                if let Some(Answer::Module(module)) = &found {
+                    grant(generation, request, &module.info().version);
+                }
                 ("Default".to_owned(), found)
             }
             Step::Handler(at) => ask(format!("handler {}", at + 1), handlers.get(at))?,
