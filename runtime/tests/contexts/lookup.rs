@@ -178,6 +178,19 @@ fn a_master_module_prefers_own_modules_then_default_and_its_resolver() {
 }
 
 #[test]
+fn handlers_of_the_default_find_dependencies_of_the_master() {
+    let runtime = runtime();
+    let default = runtime.contexts().default_context();
+    default.on_resolving(|_| Ok(None));
+    default.on_resolving(|request| {
+        let is_meant = (request.name.as_str(), request.context.as_str()) == ("figures", "Master");
+        Ok(is_meant.then(|| FoundModule::File(figures(1))))
+    });
+    runtime.create_master(&[needy()]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((default.modules().len(), default.modules()[0].name.as_str()), (1, "figures"));
+}
+
+#[test]
 fn an_unresolved_master_dependency_is_reported_with_all_folders_searched() {
     let runtime = runtime();
     let refused =

@@ -16,7 +16,7 @@ use crate::load::context::loading;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, steps};
 use crate::load::context::resolvers::ModuleRequest;
-use crate::load::context::search::{Answer, in_default};
+use crate::load::context::search::{Answer, search};
 use crate::load::context::type_name::TypeName;
 use crate::load::context_id::{ContextKind, title};
 use crate::load::error::LoadError;
@@ -145,7 +145,7 @@ pub(crate) struct BorrowedModule {
 }
 
 /// Returns a module of the Default that a module of the Master depends on. The caller has already searched the modules of the
-/// Master. Returns an error if the Default lacks the module, if the version differs, or if the Default's resolver fails.
+/// Master. Returns an error if the Default lacks the module, if the version differs, or if a resolver or handler of the Default fails.
 pub(crate) fn borrow_for_master(
     registry: &ContextRegistry,
     needed_by: &str,
@@ -164,16 +164,23 @@ fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Opt
     ModuleRequest { context: context.to_owned(), ..request }
 }
 
+/// Finds a module for the Master in the Default. Calls the resolver and the handlers of the Default, since the Master has neither. If they
+/// return a library, loads the library into the Default.
 fn from_default(
     registry: &ContextRegistry,
     request: &ModuleRequest,
     own: String,
 ) -> Result<Arc<FreeModule>, ContextError> {
-    if let Some(Answer::Module(module)) = in_default(registry, request)? {
-        return Ok(module);
+    let default = registry.default_generation();
+    match search(registry, &default, request) {
+        Ok(Answer::Module(module)) => Ok(module),
+        Ok(Answer::Library(library)) => loading::load(registry, &default, *library, None),
+        Err(ContextError::NotFound { .. }) => {
+            let trace = vec![Attempt::new("its own modules", own), Attempt::new("Default", "did not have it")];
+            Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
+        }
+        Err(error) => Err(error),
     }
-    let trace = vec![Attempt::new("its own modules", own), Attempt::new("Default", "did not have it")];
-    Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 
 /// Returns the module with this name for a generation. If the module is not loaded, finds and loads the module.

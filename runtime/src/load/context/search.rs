@@ -91,7 +91,7 @@ fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<
 
 /// Searches the Default. First searches the modules of the Default, then calls the resolver of the Default. If the resolver returns a
 /// library, loads the library into the Default. Returns an error if the version does not match, or if the resolver fails.
-pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
+fn in_default(registry: &ContextRegistry, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let generation = &registry.default_generation();
     if let Some(answer) = known(generation, request)? {
         return Ok(Some(answer));
