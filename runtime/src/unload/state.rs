@@ -46,8 +46,8 @@ impl ContextState {
     /// Returns `next`, or an error if `next` cannot follow this state.
     pub(crate) fn step(self, next: Self) -> Result<Self, ContextStateError> {
         match (self, next) {
-            // A blocked context is polled repeatedly, and usually remains blocked.
-            (Self::Unloading | Self::Blocked, Self::Blocked | Self::Dead | Self::Parked) => Ok(next),
+            // An unload is polled repeatedly, and usually remains in its state.
+            (Self::Unloading | Self::Blocked, Self::Unloading | Self::Blocked | Self::Dead | Self::Parked) => Ok(next),
             (state, next) => Err(ContextStateError { state, next }),
         }
     }
@@ -78,8 +78,8 @@ mod tests {
     /// Transition table with one row per entry of `STATES`, which lists the states that can follow.
     const TABLE: [&[ContextState]; 5] = [
         &[],
-        &[ContextState::Blocked, ContextState::Parked, ContextState::Dead],
-        &[ContextState::Blocked, ContextState::Parked, ContextState::Dead],
+        &[ContextState::Unloading, ContextState::Blocked, ContextState::Parked, ContextState::Dead],
+        &[ContextState::Unloading, ContextState::Blocked, ContextState::Parked, ContextState::Dead],
         &[],
         &[],
     ];

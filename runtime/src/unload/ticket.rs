@@ -156,9 +156,8 @@ impl UnloadTicket {
                 if is_moving {
                     status.moved = Some(Instant::now());
                 }
-                if self.age() >= self.shared.patience && !blockers.is_empty() && !is_moving {
-                    self.step(&mut status, ContextState::Blocked);
-                }
+                let is_blocked = self.age() >= self.shared.patience && !blockers.is_empty() && !is_moving;
+                self.step(&mut status, if is_blocked { ContextState::Blocked } else { ContextState::Unloading });
                 status.blockers = blockers;
                 drop(status);
                 drop(poll);
