@@ -150,7 +150,16 @@ fn b7_nothing_is_loaded_once_the_unload_has_begun() {
     ] {
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
     }
-    assert!(matches!(slim.replace(reports(2)), Err(ContextError::ContextUnloading { .. })));
+    let mut unread = &bytes[..];
+    for refused in [
+        slim.replace(reports(2)),
+        slim.replace("/nowhere.so"),
+        slim.replace_bytes("nothing", &[], None),
+        slim.replace_reader("figures", &mut unread, None),
+    ] {
+        assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
+    }
+    assert_eq!(unread.len(), bytes.len(), "a reader is not read for a replacement that cannot happen");
     let message = refusal(slim.load_path(figures(1)));
     assert!(message.starts_with("Slim \"b7\" has been unloading for "), "{message}");
 }

@@ -146,13 +146,12 @@ pub(super) fn load_name(
 
 /// Replaces the current generation of `line` by a new generation with `library` and its dependencies. Then starts to unload the old
 /// generation. Calls use the old generation until the new generation is complete. If the replacement fails, the old generation remains
-/// current.
+/// current. The context must be collectible.
 pub(super) fn replace(
     registry: &ContextRegistry,
     line: &FreeContext,
     library: Library,
 ) -> Result<UnloadTicket, ContextError> {
-    line.expect_collectible()?;
     let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;

@@ -6,6 +6,7 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use alcedo_sys::StageDir;
 use semver::VersionReq;
 
 use crate::callback::{Registered, Registration, Site};
@@ -209,7 +210,7 @@ impl LoadContext {
     #[track_caller]
     pub fn replace(&self, path: impl AsRef<Path>) -> Result<UnloadTicket, ContextError> {
         let _door = host_verb();
-        self.replace_by(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
+        self.replace_by(|dir| Library::read(path.as_ref(), dir))
     }
 
     /// Replaces the current generation by a new generation with a library from memory; see [`LoadContext::replace`].
@@ -223,8 +224,8 @@ impl LoadContext {
         image: &[u8],
         symbols: Option<&[u8]>,
     ) -> Result<UnloadTicket, ContextError> {
-        let (_door, dir) = (host_verb(), &self.kept.registry.stage_dir);
-        self.replace_by(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
+        let _door = host_verb();
+        self.replace_by(|dir| Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir))
     }
 
     /// Replaces the current generation by a new generation with a library from a reader. See [`LoadContext::replace`] and
@@ -240,7 +241,7 @@ impl LoadContext {
         symbols: Option<&mut dyn Read>,
     ) -> Result<UnloadTicket, ContextError> {
         let _door = host_verb();
-        self.replace_by(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
+        self.replace_by(|dir| Library::from_reader(name, image, symbols, dir))
     }
 
     /// Starts the unload of the context without waiting for its completion. A second call returns the same ticket. This call runs the
@@ -531,8 +532,14 @@ impl LoadContext {
         Ok(module.summary())
     }
 
-    fn replace_by(&self, library: Library) -> Result<UnloadTicket, ContextError> {
-        loading::replace(&self.kept.registry, self.line(), library)
+    /// Reads a library with `read`, and replaces the current generation by the library. Reads nothing if the context cannot be replaced.
+    fn replace_by(
+        &self,
+        read: impl FnOnce(&StageDir) -> Result<Library, ContextError>,
+    ) -> Result<UnloadTicket, ContextError> {
+        self.line().expect_collectible()?;
+        let _open = self.line().open("replacing it")?;
+        loading::replace(&self.kept.registry, self.line(), read(&self.kept.registry.stage_dir)?)
     }
 
     pub(super) fn line(&self) -> &Arc<FreeContext> {
