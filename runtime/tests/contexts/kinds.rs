@@ -21,9 +21,13 @@ fn a2_modules_of_the_default_stay_loaded_and_serve_every_thread() {
     let contexts = runtime().contexts();
     let default = contexts.default_context();
     default.load_path(figures(1)).expect("it is loaded");
-    let sum = default.function("Sum", "build_tag", "-> u64").expect("it is offered");
-    let seen = std::thread::spawn(move || number(&sum)).join().expect("it does not panic");
-    assert_eq!(seen.expect("it answers"), 1);
+    for sum in [
+        default.function("Sum", "build_tag", "-> u64").expect("it is offered"),
+        contexts.function("Default", "Sum", "build_tag", "-> u64").expect("it is offered"),
+    ] {
+        let seen = std::thread::spawn(move || number(&sum)).join().expect("it does not panic");
+        assert_eq!(seen.expect("it answers"), 1);
+    }
     drop(default);
     assert_eq!(contexts.default_context().modules()[0].name, "figures", "handles do not keep the Default");
 }

@@ -233,9 +233,10 @@ impl ContextRegistry {
         self.default.current().expect("the Default has one generation, which never ends")
     }
 
-    /// Finds the living Slim or the pinned context with this name.
+    /// Finds the living Slim, the pinned context or the Default with this name.
     pub(super) fn named(&self, name: &str) -> Option<Arc<FreeContext>> {
-        lock(&self.slims).lines.values().find(|line| *line.name == *name && line.is_open()).cloned()
+        let slims = lock(&self.slims);
+        slims.lines.values().chain([&self.default]).find(|line| *line.name == *name && line.is_open()).cloned()
     }
 
     /// Lists the generations of all contexts. Omits dead generations.

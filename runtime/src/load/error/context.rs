@@ -37,7 +37,7 @@ pub enum ContextError {
         /// Context that uses the name, or the reason why the name is invalid.
         reason: String,
     },
-    /// No living Slim and no pinned context has this name.
+    /// No living Slim and no pinned context has this name, and the name is not `Default`.
     #[error("no living context is named \"{name}\": create it with `create_slim`, or with `create_pinned`")]
     NoSuchContext {
         /// Requested name.

@@ -221,8 +221,8 @@ impl Contexts {
         at_exit::enable(&self.registry)
     }
 
-    /// Returns a function of a living Slim or a pinned context. Parameters: name of the context, type, method, and signature such as
-    /// `i32, String -> bool`. See [`LoadContext::function`].
+    /// Returns a function of a living Slim, a pinned context or the Default. Parameters: name of the context, type, method, and signature
+    /// such as `i32, String -> bool`. See [`LoadContext::function`].
     ///
     /// # Errors
     /// Fails if the context or the function does not exist, or if the function has a different signature.
