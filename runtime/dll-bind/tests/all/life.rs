@@ -1,11 +1,15 @@
 //! Tests the lifetime of libraries: missing libraries, rebuilt libraries, and code that runs when a library is closed.
 
 use std::cell::RefCell;
+use std::fmt::Debug;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use alcedo_dll_bind::{Import, Imported, Route};
 use alcedo_reflect::value::Value;
+use tracing::field::Field;
+use tracing::{Event, Level, Metadata, Subscriber, span};
 
 use crate::support::{Fixture, compile, plain, text};
 
@@ -30,6 +34,57 @@ fn missing_functions_do_nothing_and_return_zero_values() {
     }
     let number = Import::new("missing").returns(plain("bool"));
     assert_eq!(fixture.call(&number, &[]).0, Some(Value::Bool(false)));
+}
+
+/// Subscriber that records each warning as its fields.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::WARN
+    }
+
+    fn new_span(&self, _span: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &span::Id, _values: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &span::Id, _follows: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = String::new();
+        event.record(&mut |field: &Field, value: &dyn Debug| line += &format!("{field}={value:?} "));
+        self.0.lock().expect("no test panics here").push(line);
+    }
+
+    fn enter(&self, _span: &span::Id) {}
+
+    fn exit(&self, _span: &span::Id) {}
+}
+
+#[test]
+fn a_missing_library_or_function_is_one_warning_at_binding() {
+    let fixture = Fixture::new("int32_t there(void) { return 1; }");
+    let warnings = Warnings::default();
+    let take = || std::mem::take(&mut *warnings.0.lock().expect("no test panics here"));
+    let bind = |library: &str, functions: &[&str]| {
+        let opened = fixture.code.open(library);
+        let import = |name: &&str| Import::new(name).returns(plain("i32")).no_cwd().bind(&opened).expect("bound");
+        let functions: Vec<_> = functions.iter().map(import).collect();
+        functions.iter().for_each(|function| drop(function.call(&[]).expect("a call")));
+    };
+    tracing::subscriber::with_default(warnings.clone(), || {
+        bind("Test", &["there"]);
+        assert_eq!(take(), [""; 0]);
+        bind("Test", &["there", "missing"]);
+        let found = take();
+        assert!(found.len() == 1 && found[0].contains("function=\"missing\""), "{found:?}");
+        bind("None", &["one", "two"]);
+        let found = take();
+        assert!(found.len() == 1 && found[0].contains("library=\"None\""), "{found:?}");
+    });
 }
 
 fn version(number: i32, log: &std::path::Path) -> String {
