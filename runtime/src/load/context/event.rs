@@ -88,8 +88,9 @@ pub enum ContextEventKind {
     /// once per module. The Master raises the event once, with all new modules, when the generation is complete and live. The list is empty
     /// for a reload that only removes modules.
     Loaded(Vec<String>),
-    /// The generation accepts no new loads, calls or leases. Each generation raises the event once. The Default raises the event when the
-    /// host shuts down.
+    /// The generation accepts no new leases, and a Slim also no new loads and calls. Each generation that was loaded raises the event once.
+    /// After a failed reload, the next reload or unload of the resumed generation raises the event again. The Default and pinned contexts
+    /// raise the event when the host shuts down.
     Unloading,
     /// A reload failed. The old generation continues to run.
     Resumed,

@@ -20,7 +20,9 @@ const MOST_PROBLEMS: usize = 32;
 #[derive(Default)]
 struct Record {
     modules: Vec<(ModuleId, ModuleSummary)>,
-    /// `None` while the generation is alive.
+    /// Set when the unload begins.
+    is_sealed: bool,
+    /// `None` while the generation is alive, and during the first steps of its unload.
     ticket: Option<UnloadTicket>,
     /// Problems noted before the generation had a ticket.
     problems: Vec<String>,
@@ -30,7 +32,11 @@ struct Record {
 
 impl Record {
     fn state(&self) -> ContextState {
-        self.ticket.as_ref().map_or(ContextState::Alive, UnloadTicket::state)
+        match &self.ticket {
+            Some(ticket) => ticket.state(),
+            None if self.is_sealed => ContextState::Unloading,
+            None => ContextState::Alive,
+        }
     }
 }
 
@@ -58,6 +64,13 @@ impl Masters {
     pub(crate) fn set_modules(&self, generation: Generation, modules: Vec<(ModuleId, ModuleSummary)>) {
         if let Some(record) = lock(&self.0).get_mut(&generation) {
             record.modules = modules;
+        }
+    }
+
+    /// Records that the unload of a generation has begun. The ticket of the unload is recorded later.
+    pub(crate) fn seal(&self, generation: Generation) {
+        if let Some(record) = lock(&self.0).get_mut(&generation) {
+            record.is_sealed = true;
         }
     }
 

@@ -69,7 +69,10 @@ fn delay_exits(unload: &GenerationUnload<'_>) -> DelayedExits {
 fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: UnloadStep) {
     let GenerationUnload { generation, modules, .. } = *unload;
     match step {
-        UnloadStep::Seal => modules.iter().for_each(|module| module.leases().seal()),
+        UnloadStep::Seal => {
+            loads.registry.masters.seal(generation);
+            modules.iter().for_each(|module| module.leases().seal());
+        }
         UnloadStep::Notify => loads.notify_unloading(generation),
         UnloadStep::ShutGates => {
             for module in modules {

@@ -144,7 +144,8 @@ impl Contexts {
     }
 
     /// Returns the ticket of the unload of one generation. [`Contexts::all`] provides the id of the generation. Returns `None`
-    /// before the unload has begun, and after the generation is dead. A parked generation has a ticket.
+    /// before the unload has begun, and after the generation is dead. A parked generation has a ticket. A generation of the Master has a
+    /// ticket once its objects are destroyed.
     #[must_use]
     pub fn unload_of(&self, id: ContextId) -> Option<UnloadTicket> {
         self.registry.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
