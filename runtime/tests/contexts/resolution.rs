@@ -93,7 +93,6 @@ fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
     let refused = slim.load_path(needy());
     assert!(matches!(refused, Err(ContextError::ResolverError { .. })), "{refused:?}");
     assert!(refusal(refused).ends_with("it panicked: \"on purpose\""));
-    slim.set_resolver(|_| Ok(None));
     let handled = contexts.create_slim("c5").expect("the name is free");
     handled.on_resolving(|_| Err("the disk is gone".into()));
     handled.on_resolving(resolver_for(&requests, "later handler", Some(1)));
