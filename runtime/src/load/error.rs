@@ -197,7 +197,7 @@ pub enum LoadError {
     #[error(transparent)]
     Order(#[from] OrderError),
     /// A dependency of a Master module could not be resolved. The dependency is missing, the Default has a different version, or the
-    /// resolver of the Default failed.
+    /// resolver or handler of the Default failed.
     #[error("{}{}", .0, help(.0))]
     Dependency(Box<ContextError>),
     /// A version or version range is invalid.
