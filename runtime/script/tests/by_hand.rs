@@ -197,6 +197,12 @@ fn bytecode_that_does_not_fit_is_refused_with_the_instruction() {
             function.code.calls.push(CallSite { callee, args: Vec::new(), to: None });
             vec![Ins::Call { site: 0 }]
         }),
+        ("its variables take more than 65519 bytes", |function| {
+            for _ in 0..65_519 / 4 {
+                let _register = function.register(I32);
+            }
+            vec![Ins::Return]
+        }),
     ];
     for (problem, make) in cases {
         let mut function = test_function("f", &[I32], Some(I32));

@@ -16,6 +16,9 @@ use crate::code::{Reg, Register};
 use crate::exec::{Constant, Slot, Source};
 use crate::value::const_value;
 
+/// Maximum size of a frame in bytes. Offsets of registers are 16-bit numbers.
+const MAX_FRAME: usize = u16::MAX as usize - 16;
+
 /// Builds the properties of registers. All these properties share one empty name and one empty metadata table.
 pub(super) struct Properties<'a> {
     names: &'a Names,
@@ -86,9 +89,9 @@ impl Linker<'_> {
                             offset
                         }
                     };
-                    let place = u16::try_from(offset).ok().filter(|_| end <= usize::from(u16::MAX) - 16);
+                    let place = u16::try_from(offset).ok().filter(|_| end <= MAX_FRAME);
                     let Some(place) = place else {
-                        return Err(format!("its variables take more than {} bytes: make it two functions", u16::MAX));
+                        return Err(format!("its variables take more than {MAX_FRAME} bytes: make it two functions"));
                     };
                     fields.push((offset as u32, ty.clone()));
                     let text = self.properties.text(name);
