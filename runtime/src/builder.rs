@@ -425,7 +425,7 @@ impl Builder {
         self
     }
 
-    /// Connects to `alcedo dev` if `alcedo dev` started this program. Otherwise has no effect.
+    /// Connects to `alcedo dev` if `alcedo dev` started this program. Otherwise only enables the memory search below.
     ///
     /// `alcedo dev` builds the plugins. [`Runtime::create_master`] then ignores its argument, waits for the first build, and loads the
     /// plugins of this build. [`Runtime::tick`] loads each later build. Only one runtime per process can connect.
