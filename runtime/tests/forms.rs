@@ -42,6 +42,24 @@ fn a_static_function_needs_no_object() {
 }
 
 #[test]
+fn a_static_function_is_called_by_name_with_or_without_an_object() {
+    let (host, bulb) = bulb_host();
+    let lumens = |objects: usize| {
+        let arguments = [vec![Value::Object(bulb); objects], vec![Value::U32(40), Value::F64(0.5)]].concat();
+        host.calls().call("uf:/Script/Game.Bulb:lumens", &arguments)
+    };
+    for objects in [0, 1] {
+        assert_eq!(lumens(objects).expect("an object does no harm"), Some(Value::F64(20.0)));
+    }
+    let error = lumens(2).expect_err("one object at most");
+    assert!(matches!(error, Error::Call(CallError::Buffer { .. })), "{error}");
+    // A plugin calls the function by its method, and by name with and without static types.
+    let twin = host.objects().spawn("/Script/Game.TwinLamp").unwrap_or_else(|error| panic!("{error}"));
+    let of = host.objects().call(twin, "lumens_of", &[Value::Object(bulb), Value::U32(4)]);
+    assert_eq!(of.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(10.0)));
+}
+
+#[test]
 fn the_last_arguments_may_be_left_out_where_they_have_defaults() {
     let (host, bulb) = bulb_host();
     let blink = |arguments: &[Value]| host.objects().call(bulb, "blink", arguments);

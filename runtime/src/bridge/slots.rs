@@ -37,6 +37,11 @@ pub(crate) fn call(
     write_results(buffer, function, &block)
 }
 
+/// Returns the number of slots that a call of this function has, without the slot of the object.
+pub(crate) fn count(function: &Function) -> usize {
+    function.arguments().len() + function.out_parameters().count() + usize::from(function.result().is_some())
+}
+
 /// Copies the parameters of `function` into `block`, from the slots that start at `first`. Returns an error if the number or the types of
 /// the slots do not match the signature.
 fn read_parameters(
@@ -45,9 +50,7 @@ fn read_parameters(
     function: &Function,
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
-    let arguments = function.arguments();
-    let expected =
-        first + arguments.len() + function.out_parameters().count() + usize::from(function.result().is_some());
+    let (arguments, expected) = (function.arguments(), first + count(function));
     if buffer.len() != expected {
         return Err(CallError::Buffer {
             message: format!(

@@ -86,7 +86,8 @@ impl Dispatcher for FunctionDispatcher {
         let mut buffer = call.into_buffer();
         let core = alive(&self.core)?;
         let (object, first) = if calls::is_static(&self.function) {
-            (ObjectHandle::NONE, 0)
+            // Plugin code calls this protocol on an object. A static function ignores the object.
+            (ObjectHandle::NONE, usize::from(buffer.len() > slots::count(&self.function)))
         } else {
             (buffer.get::<ObjectHandle>(0)?, 1)
         };

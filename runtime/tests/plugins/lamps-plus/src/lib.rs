@@ -65,7 +65,10 @@ impl TwinLamp {
     /// Calls a static function of a class in another module.
     #[ufunction]
     fn lumens_of(&self, this: This<Self>, bulb: Obj<Bulb>, watts: u32) -> Result<f64, CallError> {
-        this.get(bulb)?.lumens(watts, 2.5)
+        let (name, args) = ("uf:/Script/Game.Bulb:lumens", (watts, 2.5_f64));
+        let by_name: [f64; 2] = [this.zcall(name, args)?, this.zcall_any(name, args)?];
+        let lumens = this.get(bulb)?.lumens(watts, 2.5)?;
+        if by_name == [lumens; 2] { Ok(lumens) } else { Err(CallError::other(format!("{by_name:?} by name"))) }
     }
 
     /// Dims another lamp and describes the outcome.
