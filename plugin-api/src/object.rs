@@ -65,7 +65,7 @@ impl<'f> ObjectView<'f> {
         host::object_name(self.handle())
     }
 
-    /// Returns the path of the most-derived class of the object.
+    /// Returns the path of the most-derived class of the object. Returns an empty string for a destroyed object.
     ///
     /// # Examples
     /// ```
@@ -129,8 +129,8 @@ impl<'f> ObjectView<'f> {
     /// Returns a view of the object to which `obj` refers. The view is valid for the rest of the running call.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is neither
-    /// `T` nor a subclass.
+    /// Fails with `STALE` for a destroyed object or a reference to none, or with `WRONG_CLASS` if an unchecked handle refers to an object
+    /// whose class is neither `T` nor a subclass.
     ///
     /// # Examples
     /// ```
@@ -169,11 +169,14 @@ impl<'f> ObjectView<'f> {
         host::host("object_path").and_then(|host| host.object_path(self.handle())).unwrap_or_default()
     }
 
-    /// Renames the object, moves the object to a new outer, or both.
+    /// Renames the object, moves the object to a new outer, or both. If `name` is empty, the object keeps its name. If `outer` is none, the
+    /// object keeps its outer. If `outer` is this object, the object leaves its outer.
     ///
     /// # Errors
-    /// Fails if `outer` already contains an object with the name, or if `outer` is inside this object. Fails with `STALE` for a destroyed
-    /// object, or with `DURING_REBUILD` before the commit of a load or reload.
+    /// Fails if `outer` already contains an object with the name, if `outer` is inside this object, or if the name is invalid. Fails for
+    /// class default objects, for default subobjects, and if an object of a contextual class would have no outer. Fails with `STALE` if this
+    /// object or `outer` was destroyed. Fails with `DURING_REBUILD` before the commit of a load or reload, except for objects that are being
+    /// built.
     ///
     /// # Examples
     /// ```
@@ -213,10 +216,11 @@ impl<'f> ObjectView<'f> {
         host::host("collect")?.collect()
     }
 
-    /// Creates an object of class `T` inside `outer`, or inside the world's package if `outer` is none.
+    /// Creates an object of class `T` inside `outer`. If `outer` is none, the object has no outer, and no collection destroys the object.
     ///
     /// # Errors
-    /// Returns an error that names the failed step of the construction. Fails with `DURING_REBUILD` before the commit of a load or reload.
+    /// Returns an error that names the failed step of the construction. Fails with `STALE` if `outer` was destroyed, and with `OTHER` if
+    /// `outer` is a class default object or a part of one. Fails with `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -242,7 +246,8 @@ impl<'f> ObjectView<'f> {
     /// Destroys this object immediately. Code may still read the object in the rest of the running call.
     ///
     /// # Errors
-    /// Fails with `STALE` if the object was already destroyed, or with `DURING_REBUILD` before the commit of a load or reload.
+    /// Fails with `STALE` if the object was already destroyed, with `OTHER` for a class default object or a part of one, or with
+    /// `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```

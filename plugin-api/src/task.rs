@@ -279,8 +279,8 @@ pub fn spawn<L: Life, R: Outcome + 'static>(life: L, future: impl Future<Output 
 /// Spawns a task like [`spawn`], but returns an error instead of ending the running call.
 ///
 /// # Errors
-/// Fails with `WRONG_THREAD` on threads except the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the
-/// module's unload.
+/// Fails with `WRONG_THREAD` on threads except the game thread, or with `STALE` for a destroyed object. Fails with `UNAVAILABLE` without a
+/// host, or during the module's unload. Also fails in a module outside the Master.
 ///
 /// # Examples
 /// ```
@@ -313,7 +313,8 @@ pub(crate) fn spawn_from(
 /// A panic in `code` is logged with its location.
 ///
 /// # Errors
-/// Fails with `UNAVAILABLE` without a host, or while the module is being unloaded or replaced. A failed call drops `code`.
+/// Fails with `UNAVAILABLE` without a host, while the module is being unloaded or replaced, and in a module outside the Master. A failed
+/// call drops `code`.
 ///
 /// # Examples
 /// ```

@@ -229,8 +229,8 @@ impl<'f, C: Part> This<'f, C> {
     /// Runs `code` while functions that `code` calls may borrow the plugin part, although the running method borrows it exclusively. `part`
     /// is the `&mut self` of the running method. Use `lend` if a call in `code` may call a method of this object.
     ///
-    /// Ends the running call with an error if `part` is not the plugin part of this object. A `&self` method does not need `lend`, because
-    /// any number of shared borrows may be active together.
+    /// Ends the running call with an error if `part` is not the plugin part of this object, and on a coroutine's stack. A `&self` method
+    /// does not need `lend`, because any number of shared borrows may be active together.
     ///
     /// # Examples
     /// ```

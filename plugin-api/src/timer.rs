@@ -54,8 +54,8 @@ pub fn every<L: Life>(life: L, period: Duration, code: impl FnMut(L::Frame<'_>) 
 /// Starts a timer like [`every`], but returns an error instead of ending the running call.
 ///
 /// # Errors
-/// Fails with `WRONG_THREAD` on threads except the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the
-/// module's unload.
+/// Fails with `WRONG_THREAD` on threads except the game thread, or with `STALE` for a destroyed object. Fails with `UNAVAILABLE` without a
+/// host, or during the module's unload. Also fails in a module outside the Master.
 ///
 /// # Examples
 /// ```

@@ -266,8 +266,9 @@ pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &st
 }
 
 impl ObjectView<'_> {
-    /// Calls the function to which `name` resolves. `uf:/path` (virtual) and `uf!:/path` (final) call the function on this object.
-    /// `ex:/function` and `nm:/module:type:method` need no object. Each call resolves the name; a generated method is faster.
+    /// Calls the function to which `name` resolves. `uf:/path` (virtual) and `uf!:/path` (final) call the function on this object. A static
+    /// function ignores the object. `ex:/function` and `nm:/module:type:method` need no object. Each call resolves the name; a generated
+    /// method is faster.
     ///
     /// # Errors
     /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for different parameters or a different result. Before the commit,

@@ -50,8 +50,7 @@ use crate::native::Side;
 ///
 /// On a struct: `#[uclass(package = "Game", base = Actor, blueprintable)]`. Fields with `#[uproperty(…)]` move into the host object, and
 /// have accessors on [`This`](../alcedo_plugin_api/struct.This.html). The remaining fields form the plugin part. Each reload rebuilds the
-/// plugin part, and restores only its fields with `#[keep]`. Specifiers of `uproperty`: `edit_anywhere`, `blueprint_read`,
-/// `blueprint_write`, `transient`, `default = …`, `default_subobject`, `root_component`.
+/// plugin part, and restores only its fields with `#[keep]`. `plugin-api/docs/specifiers.md` lists all specifiers.
 ///
 /// On the `impl` block, of which a class has at most one: `#[uclass]`, with methods marked `#[red_constructor]`, `#[class_constructor]`,
 /// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`. Methods without such an attribute are not reflected.
@@ -117,8 +116,8 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies entries by name, so the
-/// numbers of entries may change between builds. The attribute makes the enum `Copy`. One entry must have the number 0. An entry
-/// may have `#[umeta(display_name = "Very angry", hidden)]`.
+/// numbers of entries may change between builds. The attribute makes the enum `Copy`. Without `flags`, one entry must have the number 0. An
+/// entry may have `#[umeta(display_name = "Very angry", hidden)]`.
 ///
 /// With `flags`, a value is a set of entries, one bit each. The type becomes a struct with a constant for each entry, and with the
 /// operators `|`, `&` and `-`. With `imported`, the host or another module declares the enum. The host compares names and numbers when it

@@ -33,7 +33,8 @@ pub(crate) use elements::Walk;
 /// The view cannot outlive the call: code cannot store the view in a field, or move it to a thread or task. To retain the value, call
 /// [`to_owned`](Self::to_owned). If an access is rejected, a method ends the running call with a typed error; the `try_` variant of the
 /// method returns the error instead. For example, a write is rejected while a reload rebuilds objects, and an access to an element of a
-/// container is rejected after the container has changed.
+/// container is rejected after the container has changed. A write to a key of a set or map is always rejected. A view reaches through at
+/// most four containers: a method that returns a view of a value in a fifth container ends the running call.
 ///
 /// # Examples
 /// ```

@@ -114,11 +114,10 @@ macro_rules! classes {
                 self.class().unwrap_or_else(|error| fail(error)) == ClassId::NONE
             }
 
-            /// Creates an object of the class inside `outer`. If `outer` is none, the object is created inside the world's
-            /// package.
+            /// Creates an object of the class inside `outer`, like [`ObjectView::spawn`].
             ///
             /// # Errors
-            /// Fails with `NOT_FOUND` if the class does not exist. If the construction fails, the error names the failed step.
+            /// Fails with `NOT_FOUND` if the class does not exist. Also returns the errors of [`ObjectView::spawn`].
             pub fn spawn(&self, _this: &ObjectView<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
                 let class = self.class()?;
                 if class == ClassId::NONE {

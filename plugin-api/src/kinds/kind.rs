@@ -214,7 +214,8 @@ macro_rules! __alcedo_owned {
                 true
             }
 
-            /// Returns `true` if the value was destroyed together with its generation or the host.
+            /// Returns `true` if the value was destroyed together with its generation or the host. Always returns `true` on threads
+            /// except the game thread.
             #[must_use]
             pub fn is_expired(&self) -> bool {
                 $crate::__private::is_owned_expired(self)
@@ -223,7 +224,7 @@ macro_rules! __alcedo_owned {
             /// Returns an owned copy.
             ///
             /// # Errors
-            /// Fails with `WRONG_THREAD` on threads except the game thread.
+            /// Fails with `EXPIRED` if the value no longer exists, or with `WRONG_THREAD` on threads except the game thread.
             #[track_caller]
             pub fn try_clone(&self) -> $crate::__private::core::result::Result<Self, $crate::CallError> {
                 $crate::__private::clone_owned(self, $crate::__private::core::panic::Location::caller())

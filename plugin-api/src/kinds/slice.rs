@@ -32,7 +32,8 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// Fails with `EXPIRED` if the array no longer exists, or with `BORROWED` inside a closure of `with_slice_mut`.
+    /// Fails with `EXPIRED` if the array no longer exists, with `BORROWED` inside a closure of `with_slice_mut`, or with `WRONG_STACK` on
+    /// a coroutine's stack.
     pub fn try_with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> Result<R, CallError>
     where
         T: Plain,
@@ -65,8 +66,8 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a mutable slice.
     ///
     /// # Errors
-    /// Fails with `EXPIRED` if the array no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with
-    /// `BORROWED` inside another closure that holds a slice.
+    /// Fails with `EXPIRED` if the array no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, with
+    /// `BORROWED` inside another closure that holds a slice, or with `WRONG_STACK` on a coroutine's stack.
     pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError>
     where
         T: Plain,

@@ -52,7 +52,7 @@ macro_rules! host_functions {
             /// Returns the path of the object's class.
             game_thread("reading an object's class")
             fn object_class(host; object: ObjectHandle; text sink) -> Status;
-            /// Creates an object of `class` inside `outer`, or inside the world's package if `outer` is none.
+            /// Creates an object of `class` inside `outer`, or an object without an outer if `outer` is none.
             acts("spawning an object")
             fn spawn(
                 host; class: ClassId, outer: ObjectHandle; returns out: ObjectHandle = ObjectHandle::NONE; or failure
