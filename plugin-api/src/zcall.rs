@@ -331,8 +331,8 @@ impl ObjectView<'_> {
 /// In a module of the Master, this function is callable on the game thread, and can call all functions of the host. In a module of a Slim,
 /// a pinned context or the Default, this function is callable on any thread. Parameters and results are then limited to numbers, `bool`,
 /// strings, names and object handles. The host looks up the name first in the modules of the caller's own context, then in the contexts on
-/// which this context depends, and then in the Default. A call loads no modules, and finds only functions of modules whose main function
-/// has returned.
+/// which this context depends, then in the Default, and then among the functions that the host has registered for all threads. A call loads
+/// no modules, and finds only functions of modules whose main function has returned.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;

@@ -476,6 +476,8 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     let listener = listener.unwrap_or_else(|error| panic!("{error}"));
     let _rule = may.listen(&host, |_, (times,)| Ok(times < 5)).unwrap_or_else(|error| panic!("{error}"));
     tolled.bind(&host, other, "hear").unwrap_or_else(|error| panic!("{error}"));
+    let unbound = host.objects().with(bell, |bell| bell.on_tolled().unbind(other, "")).expect("it is there");
+    assert!(!unbound, "no function has an empty name");
     tolled.call(&host, (3, bell)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(*seen.borrow(), [(3, bell)]);
     assert_eq!([4, 5].map(|times| may.call(&host, (times,)).expect("it is bound")), [true, false]);

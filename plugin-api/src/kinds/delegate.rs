@@ -197,7 +197,8 @@ macro_rules! multicasts {
             /// }
             /// ```
             pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
-                !object.is_none() && self.take_out(object.handle(), function) > 0
+                // For the host, an empty name refers to all functions of the object.
+                !object.is_none() && !function.is_empty() && self.take_out(object.handle(), function) > 0
             }
 
             /// Removes all bindings to an object and returns their number.

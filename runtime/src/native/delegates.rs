@@ -458,7 +458,8 @@ impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
 
     /// Removes the binding to a function of an object. Returns `true` if this binding existed.
     pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
-        !object.is_none() && self.0.unbind(object.handle(), function) > 0
+        // An empty name refers to all functions of the object.
+        !object.is_none() && !function.is_empty() && self.0.unbind(object.handle(), function) > 0
     }
 
     /// Removes all bindings to an object. Returns the number of removed bindings.

@@ -181,7 +181,7 @@ impl Calls<'_> {
     ///
     /// # Errors
     /// Fails if the protocol is already used, built in or invalid. The name of a protocol has at most 32 lower-case letters, digits, `+`,
-    /// `-` and `.`, and begins with a letter.
+    /// `-` and `.`, begins with a letter, and may end with `!`.
     #[track_caller]
     pub fn add_value_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
@@ -260,7 +260,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// Fails if the keyword is invalid, built in or used by another protocol of the host, or if `protocol` panics.
+    /// Fails if the keyword is invalid, built in or used by another protocol of the host or of a module, or if `protocol` panics.
     #[track_caller]
     pub fn add_protocol(&self, protocol: impl Protocol + 'static) -> Result<(), Error> {
         let site = Site::new("protocol", &protocol);

@@ -305,6 +305,7 @@ impl Cabinet {
             [this.decide().call((1.0,)).expect("bound"), this.decide().call((11.0,)).expect("bound")]
         });
         assert!(!this.on_reported().unbind(Obj::<Object>::none(), "hear"), "no object is bound");
+        assert!(!this.on_reported().unbind(me, ""), "no function has an empty name");
         assert!(this.on_reported().unbind(me, "hear") && this.decide().unbind() && this.rarely().unbind_all(me) == 1);
         assert!(!this.on_reported().is_bound() && !this.decide().is_bound() && !this.rarely().is_bound());
         format!("{answers:?} {:?}", self.received)
