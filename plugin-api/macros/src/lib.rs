@@ -225,7 +225,8 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// functions, the module may make and receive calls, and create permanent objects. In `suspend`, the host refuses jobs (`task::post`,
 /// timers). Kept fields are read after `suspend`. Between `suspend` and the next function in the table, no calls, tasks, timers or posted
 /// closures of the module run, but the module's threads continue. When `replace` is called on a Slim, the functions run in the order of the
-/// table, on the calling thread. Calls of the Slim on further threads continue, and the Slim accepts new calls.
+/// table, on the calling thread. Calls of the Slim on further threads continue, and the Slim accepts new calls. While a call or a lease
+/// holds the old generation, its `exit` waits, and may then run on another thread.
 ///
 /// The module allocates from a separate heap, which the host frees together with the module's code. With `allocator: own`, the crate
 /// defines its own `#[global_allocator]`.

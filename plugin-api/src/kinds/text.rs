@@ -194,12 +194,12 @@ macro_rules! texts {
                 Ok(text.$read())
             }
 
-            /// Overwrites the string.
+            /// Overwrites the string. For a [`UText`], also clears namespace and key.
             pub fn set(&self, text: &str) {
                 self.try_set(text).unwrap_or_else(|error| fail(error));
             }
 
-            /// Overwrites the string.
+            /// Overwrites the string. For a [`UText`], also clears namespace and key.
             ///
             /// # Errors
             /// Fails with `EXPIRED` if the value no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or
