@@ -343,7 +343,8 @@ impl ObjectView<'_> {
 ///
 /// # Errors
 /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for different parameters or a different result. Fails with `UNAVAILABLE`
-/// after the unload of the function's context has begun. Also returns errors of the called function.
+/// after the unload of the function's context has begun. Before the commit of a Master, fails with `DURING_REBUILD` unless the function
+/// belongs to this generation or is pure. Also returns errors of the called function.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
     if is_of_objects(name) { Err(on_an_object(name)) } else { by_name(ObjectHandle::NONE, name, args) }
 }
@@ -410,7 +411,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended. Also returns errors of the function.
+    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended. Before the commit, fails with
+    /// `DURING_REBUILD` as [`zcall()`] does. Also returns errors of the function.
     ///
     /// # Examples
     /// ```

@@ -84,7 +84,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     ///
     /// # Errors
     /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if the object's class does not have the method. Fails with
-    /// `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the method has ended. Also returns errors of the method.
+    /// `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the method has ended. Before the commit, fails with `DURING_REBUILD` as
+    /// [`zcall()`](crate::zcall()) does. Also returns errors of the method.
     ///
     /// # Examples
     /// ```
