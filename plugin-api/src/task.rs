@@ -42,7 +42,8 @@ use crate::{CallError, Class, Obj, This, host};
 pub use delay::{Delay, delay, next_tick};
 pub(crate) use job::{Site, When, Work, hand_over, here, site};
 
-/// Lifetime of a job: either that of an object, passed as [`This`] or [`Obj`], or that of the whole module, passed as [`Module`].
+/// Lifetime of a job: either that of an object, passed as [`This`] or [`Obj`], or that of the whole module, passed as [`Module`]. With
+/// [`Obj::none`], a task has the lifetime of the module, and a timer ends without a call of its closure.
 ///
 /// # Examples
 /// ```
@@ -336,8 +337,8 @@ pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     post_bound(bound, ObjectHandle::NONE, here())
 }
 
-/// Posts `code` like [`post`], with an object as its argument. If the object is destroyed before `code` runs, or if the object is a class
-/// default object, `code` is dropped and never runs. (Red constructors also run for class default objects.)
+/// Posts `code` like [`post`], with an object as its argument. If the object is destroyed before `code` runs, if the reference is none, or
+/// if the object is a class default object, `code` is dropped and never runs. (Red constructors also run for class default objects.)
 ///
 /// # Errors
 /// See [`post`].
