@@ -1,6 +1,6 @@
 //! Tests delegates of scripts. Scripts, the host and defaults bind them. The bindings are kept across edits and while objects are dormant.
 
-use alcedo_runtime::native::{MulticastDelegate, uclass};
+use alcedo_runtime::native::{Delegate, MulticastDelegate, uclass};
 use alcedo_runtime::{Value, natives};
 
 use crate::scripts::{Package, builder, call, get, host_of, reload_of, spawn};
@@ -69,6 +69,8 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
     for (delegate, function) in [("Kept", "Ask"), ("Order", "Down")] {
         host.links().bind(panel, delegate, sleeper, function).unwrap_or_else(|error| panic!("{error}"));
     }
+    let held: Delegate<fn(i32) -> i32> =
+        host.links().delegate(sleeper, "Ask").unwrap_or_else(|error| panic!("{error}"));
     package.remove("Kid.uc");
     let plain = "function Adds(int n)";
     let with_equal_name = "function AddsTen(string s) { Sum = 99; }\nfunction Adds(int n)";
@@ -78,6 +80,8 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
         let error = host.objects().call(panel, function, &[Value::I32(4)]).expect_err("the object is dormant");
         assert!(error.to_string().contains("is bound to a dormant object"), "{error}");
     }
+    let error = held.call(host.world(), (4,)).expect_err("the object is dormant").to_string();
+    assert!(error.contains("is bound to a dormant object"), "{error}");
     assert_eq!(call(&host, panel, "Presses", &[Value::I32(2)]), Some(Value::I32(2)));
     host.links().broadcast(panel, "on_press", &[Value::I32(3)]).unwrap_or_else(|error| panic!("{error}"));
     let arguments = [get(&host, panel, "on_press"), Value::I32(4)];
@@ -90,6 +94,7 @@ fn delegates_call_no_dormant_objects_until_they_wake() {
     assert_eq!(get(&host, sleeper, "Sum"), Value::I32(11), "both bindings are kept");
     assert_eq!(call(&host, panel, "Asks", &[Value::I32(4)]), Some(Value::I32(40)));
     assert_eq!(call(&host, panel, "Sorts", &[Value::I32(4)]), Some(Value::I32(4)));
+    assert_eq!(held.call(host.world(), (4,)).unwrap_or_else(|error| panic!("{error}")), 40);
 }
 
 /// Class with a delegate, and with functions to which a default can bind it.

@@ -120,9 +120,9 @@ impl<S: NamedSignature> Signature for Named<S> {
 }
 
 /// A binding to a function of an object. `Delegate<fn(f64) -> bool>` is a type for native properties and for parameters of native
-/// functions. Does not keep the object alive. Each call resolves the function again, so overrides and reloads take effect.
-/// [`Links::delegate`](crate::Links::delegate) creates a bound delegate. For a property of this type, the accessor returns a
-/// [`DelegateRef`], which can bind the delegate.
+/// functions. A property keeps the object alive, but a value in Rust code does not. Each call resolves the function again, so overrides and
+/// reloads take effect. [`Links::delegate`](crate::Links::delegate) creates a bound delegate. For a property of this type, the accessor
+/// returns a [`DelegateRef`], which can bind the delegate.
 ///
 /// # Examples
 /// ```rust
@@ -201,8 +201,9 @@ impl<F: Signature> Delegate<F> {
     /// Calls the bound function. Pass `this.world()` in native code, and `runtime.world()` outside of calls.
     ///
     /// # Errors
-    /// Returns [`CallError::NotFound`] if the delegate is unbound, or if the bound object or function no longer exists. Returns
-    /// [`CallError::Signature`] if the function now has a different signature. If the function fails, returns the error of the function.
+    /// Returns [`CallError::NotFound`] if the delegate is unbound, if the bound object or function no longer exists, or if the object is
+    /// dormant. Returns [`CallError::Signature`] if the function now has a different signature. If the function fails, returns the error of
+    /// the function.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
         let nothing = |why: &str| CallError::NotFound {
             message: format!("a delegate ({}) {why}: bind it first", F::signature_text()),
@@ -216,6 +217,9 @@ impl<F: Signature> Delegate<F> {
         let expected = signature_of::<F::Args, F::Result>()?.to_string();
         let function = FunctionRef::new(&world.text(self.0.function));
         let world = core_of(world);
+        if world.objects.is_dormant(self.0.object) {
+            return Err(nothing("is bound to a dormant object"));
+        }
         world.check_function(self.0.object, &function, &expected)?;
         world.call_typed(self.0.object, &function, None, arguments)
     }
