@@ -99,7 +99,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     /// binding, a call of the closure fails with [`CallError::Signature`]. A saved world does not contain the binding.
     ///
     /// # Errors
-    /// Returns the errors of [`DelegateOf::bind`], and [`Error::NotASafePoint`] if plugin code is on the stack.
+    /// Returns the errors of [`DelegateOf::bind`] and of [`Listener::of`].
     #[track_caller]
     pub fn listen(
         &self,

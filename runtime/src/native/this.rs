@@ -238,8 +238,8 @@ impl<'f, C: Class> This<'f, C> {
     /// Lends `part`, the `&mut self` of the running method, to the object while `code` runs. Calls in `code` can then borrow the Rust
     /// fields again. Required if a call in `code` may run another method of this object.
     ///
-    /// If `part` does not belong to this object, the running call ends with an error. A method with `&self` need not lend `self`, because
-    /// shared borrows do not exclude each other.
+    /// If `part` does not belong to this object, or on the stack of a coroutine, the running call ends with an error. A method with `&self`
+    /// need not lend `self`, because shared borrows do not exclude each other.
     ///
     /// # Examples
     /// ```rust
