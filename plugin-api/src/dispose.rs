@@ -36,8 +36,8 @@ thread_local! {
     static DEPTH_HERE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Keeps `resource` until the module is unloaded. The thread that runs the exit hook, in the Master the game thread, drops all kept resources
-/// immediately after this hook, in reverse order of registration. Callable on any thread.
+/// Keeps `resource` until the module is unloaded. The thread that runs the exit hook, in the Master the game thread, drops all kept
+/// resources immediately after this hook, in reverse order of registration. Callable on any thread.
 ///
 /// Returns true if the resource was kept. A drop may register further resources, which are dropped in further rounds, up to a limit. A
 /// resource that is registered after the last round is dropped immediately, and the function returns false. If each drop registers a

@@ -174,9 +174,9 @@ impl<'f> ObjectView<'f> {
     ///
     /// # Errors
     /// Fails if `outer` already contains an object with the name, if `outer` is inside this object, or if the name is invalid. Fails for
-    /// class default objects, for default subobjects, and if an object of a contextual class would have no outer. Fails with `STALE` if this
-    /// object or `outer` was destroyed. Fails with `DURING_REBUILD` before the commit of a load or reload, except for objects that are being
-    /// built.
+    /// class default objects, for default subobjects, and if an object of a contextual class would have no outer. Fails with `STALE` if
+    /// this object or `outer` was destroyed. Fails with `DURING_REBUILD` before the commit of a load or reload, except for objects that are
+    /// being built.
     ///
     /// # Examples
     /// ```

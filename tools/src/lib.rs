@@ -1,8 +1,9 @@
 //! The `alcedo` command: `new` writes projects, `doctor` checks a folder and the machine, `build` builds sealed libraries, `keygen` creates
-//! keys that sign them, `dev` keeps a world running while its plugins are edited, `demo` shows a reload with scripted edits, `repl` evaluates
-//! lines in a world, `guard` reports the crash of a host, `inspect` prints the declarations of a library, `check-abi` compares two builds of
-//! a library, `check` checks scripts, `glue` writes the source through which plugins use types of a library or of a host, `bindgen` writes
-//! the source through which plugins call a C library, and `push`, `pull` and `follow` deliver signed libraries through OCI registries.
+//! keys that sign them, `dev` keeps a world running while its plugins are edited, `demo` shows a reload with scripted edits, `repl`
+//! evaluates lines in a world, `guard` reports the crash of a host, `inspect` prints the declarations of a library, `check-abi` compares
+//! two builds of a library, `check` checks scripts, `glue` writes the source through which plugins use types of a library or of a host,
+//! `bindgen` writes the source through which plugins call a C library, and `push`, `pull` and `follow` deliver signed libraries through OCI
+//! registries.
 //!
 //! `dev` and `demo` share the module `session`, the loop from a saved file to live code. A session prints nothing, but returns
 //! `session::Event`s, and each command prints these events in its own format.
