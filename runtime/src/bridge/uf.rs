@@ -85,13 +85,71 @@ impl Dispatcher for FunctionDispatcher {
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
         let core = alive(&self.core)?;
-        let (object, first) = if calls::is_static(&self.function) {
-            // Plugin code calls this protocol on an object. A static function ignores the object.
-            (ObjectHandle::NONE, usize::from(buffer.len() > slots::count(&self.function)))
-        } else {
+        let (object, first) = if !calls::is_static(&self.function) {
             (buffer.get::<ObjectHandle>(0)?, 1)
+        } else if buffer.len() > slots::count(&self.function) {
+            // Plugin code calls this protocol on an object. A static function ignores the object.
+            let _ignored: ObjectHandle = buffer.get(0)?;
+            (ObjectHandle::NONE, 1)
+        } else {
+            (ObjectHandle::NONE, 0)
         };
         let function = calls::target(&core.world, &self.function, object, self.dispatch)?;
         slots::call(&core.world, &function, object, &mut buffer, first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::{PropertyKind, function_flags};
+
+    use crate::boundary::CallError;
+    use crate::bridge::core::Core;
+    use crate::handles::ObjectHandle;
+    use crate::object::World;
+    use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl};
+    use crate::object::origin::Origin;
+    use crate::object::testing::{declare, native_thunk};
+    use crate::object::thunk::Frame;
+    use crate::zcall::owned::DynBuffer;
+
+    /// Returns its argument.
+    fn same(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let object = frame.take::<ObjectHandle>()?;
+        frame.finish()?;
+        frame.set_result(object)
+    }
+
+    #[test]
+    fn a_static_function_ignores_only_an_object_before_its_arguments() {
+        let core = Core::new().expect("a finalizer thread");
+        core.world.types.declare_package("Game");
+        let argument = PropertyDecl::new("object", PropertyKind::OBJECT).of_type("/Script/Game.Thing");
+        let result = PropertyDecl::result(PropertyKind::OBJECT).of_type("/Script/Game.Thing");
+        let same = FunctionDecl {
+            flags: function_flags::STATIC,
+            params: vec![argument, result],
+            ..FunctionDecl::new("same", native_thunk(same))
+        };
+        let thing = ClassDecl { functions: vec![same], ..ClassDecl::new("Game", "Thing", "", Origin::Native) };
+        let class = declare(&core.world, [thing]).remove(0);
+        let [one, other] = [(); 2].map(|()| core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
+        let handle = core.zcalls.resolve(&core.chain, "uf:/Script/Game.Thing:same", 0).expect("it is declared");
+        let dispatch = |buffer: &mut DynBuffer<'_>| core.zcalls.dispatch(core.here(), handle, buffer.as_buffer_mut()).1;
+        let call = |objects: &[ObjectHandle]| -> Result<ObjectHandle, CallError> {
+            let mut buffer = DynBuffer::with_len(objects.len() + 1);
+            for (at, object) in objects.iter().enumerate() {
+                buffer.set(at, *object)?;
+            }
+            dispatch(&mut buffer)?;
+            buffer.get(objects.len())
+        };
+        assert_eq!(call(&[one]), Ok(one), "the object is the argument");
+        assert_eq!(call(&[one, other]), Ok(other), "the first object is ignored");
+        assert!(matches!(call(&[one, one, other]), Err(CallError::Buffer { .. })));
+        let mut buffer = DynBuffer::with_len(3);
+        buffer.set(0, 1_u32).expect("there is a slot");
+        buffer.set(1, one).expect("there is a slot");
+        assert_eq!(dispatch(&mut buffer).is_err(), alcedo_abi::SLOT_TYPES, "a number is not an object");
     }
 }

@@ -68,8 +68,8 @@ pub(super) fn zcall_each(
     if method_call(&callee).is_none() {
         return Err(CallError::Buffer {
             message: format!(
-                "`{0}` is a static function, which is called on no object: call it as a function of its class, or with values by \
-                 `zcall_any`",
+                "`{}` is a static function, which is called on no object: call it as a function of its class, or by name with \
+                 `zcall`",
                 callee.name()
             ),
         });
