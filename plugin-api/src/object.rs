@@ -173,10 +173,10 @@ impl<'f> ObjectView<'f> {
     /// object keeps its outer. If `outer` is this object, the object leaves its outer.
     ///
     /// # Errors
-    /// Fails if `outer` already contains an object with the name, if `outer` is inside this object, or if the name is invalid. Fails for
-    /// class default objects, for default subobjects, and if an object of a contextual class would have no outer. Fails with `STALE` if
-    /// this object or `outer` was destroyed. Fails with `DURING_REBUILD` before the commit of a load or reload, except for objects that are
-    /// being built.
+    /// Fails if `outer` already contains an object with the name, if `outer` is inside this object, or if the name is invalid. Fails if
+    /// this object or `outer` is a class default object or a part of one, if this object is a default subobject, and if an object of a
+    /// contextual class would lose its outer. Fails with `STALE` if this object or `outer` was destroyed. Fails with `DURING_REBUILD`
+    /// before the commit of a load or reload, except for objects that are being built.
     ///
     /// # Examples
     /// ```
@@ -216,7 +216,8 @@ impl<'f> ObjectView<'f> {
         host::host("collect")?.collect()
     }
 
-    /// Creates an object of class `T` inside `outer`. If `outer` is none, the object has no outer, and no collection destroys the object.
+    /// Creates an object of class `T` inside `outer`. If `outer` is none, the object has no outer, and is added to the root set, so that no
+    /// collection destroys the object.
     ///
     /// # Errors
     /// Returns an error that names the failed step of the construction. Fails with `STALE` if `outer` was destroyed, and with `OTHER` if

@@ -124,8 +124,8 @@ macro_rules! value_functions {
 
         /// Renames an object, moves the object to a new outer, or both. An empty name keeps the name, and none keeps the outer. The object
         /// itself as `outer` removes the object from its outer. Refuses the change if `outer` already contains an object with the name, or
-        /// if `outer` is inside the object. Also refuses class default objects and default subobjects. During a reload, fails with
-        /// `DURING_REBUILD` for objects that were created before the reload.
+        /// if `outer` is inside the object. Also refuses default subobjects, and class default objects and their parts, also as `outer`.
+        /// During a reload, fails with `DURING_REBUILD` for objects that were created before the reload.
         game_thread("renaming an object")
         fn object_rename(host; object: ObjectHandle, name: TextView, outer: ObjectHandle; or failure) -> Status;
         /// Requests a collection. While code of a module runs, the call fails with `UNAVAILABLE`, and the requested collection runs at the
