@@ -119,3 +119,23 @@ fn d4_native_libraries_outlive_their_context_unless_closing_is_allowed() {
     assert!(listed(&kept) && is_mapped(&kept), "closing was not permitted");
     assert!(!listed(&closed) && !is_mapped(&closed));
 }
+
+#[test]
+fn a_native_library_that_its_resolver_has_opened_is_closed_with_the_context() {
+    let contexts = runtime().contexts();
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = native(dir.path(), "twice.so");
+    let slim = slim(&contexts, "opened twice");
+    let weak = slim.downgrade();
+    slim.set_native_resolver_of("reports", move |name| {
+        let slim = weak.upgrade().ok_or("the Slim has ended")?;
+        Ok(Some(slim.native_library(name, None)?.path().to_owned()))
+    });
+    let library = slim.native_library(&path.to_string_lossy(), Some("reports")).expect("it is there");
+    assert!(is_mapped(&path));
+    // SAFETY: the library contains only data.
+    unsafe { library.mark_unloadable() };
+    drop(library);
+    gone(&slim.begin_unload().expect("it is collectible"));
+    assert!(!is_mapped(&path));
+}

@@ -139,11 +139,20 @@ impl Natives {
         // SAFETY: the host's configuration or resolver names the library. The library runs as its author intended.
         let found = unsafe { alcedo_sys::NativeLibrary::find(location, name) };
         let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
-        Ok(found.map(|library| {
-            let opened = Arc::new(Opened { name: name.to_owned(), library });
-            // Keeps one library per name. If a concurrent thread has already stored a library, that library is kept.
-            lock(&self.found).entry(name.to_owned()).or_insert(NativeLibrary { opened }).clone()
-        }))
+        let Some(library) = found else { return Ok(None) };
+        let mut found = lock(&self.found);
+        // Keeps one library per name. A concurrent thread or a resolver may have already stored a library under this name.
+        let Some(stored) = found.get(name).cloned() else {
+            let opened = NativeLibrary { opened: Arc::new(Opened { name: name.to_owned(), library }) };
+            found.insert(name.to_owned(), opened.clone());
+            return Ok(Some(opened));
+        };
+        drop(found);
+        if stored.path() == library.path() {
+            // SAFETY: `stored` has opened the same library, so dropping `library` does not close the library, but only removes a use.
+            unsafe { library.mark_unloadable() };
+        }
+        Ok(Some(stored))
     }
 }
 
