@@ -111,10 +111,10 @@ impl HotColumns {
         }
     }
 
-    /// Returns the address of the head of the columns, for plugins. The address is stable for the lifetime of `self`.
+    /// Returns the head of the columns, for plugins. The address of the head is stable. After `self` is dropped, the head has no entries.
     #[inline]
-    pub fn head(&self) -> *const Directory {
-        self.head.as_ptr()
+    pub fn head(&self) -> &Rc<Cell<Directory>> {
+        &self.head
     }
 
     /// Returns a counter of changes. Each creation or destruction of an object, and each replacement of a body or plugin part, changes the
@@ -272,5 +272,12 @@ impl HotColumns {
 
     fn with_head(&self, change: impl FnOnce(Directory) -> Directory) {
         self.head.set(change(self.head.get()));
+    }
+}
+
+impl Drop for HotColumns {
+    fn drop(&mut self) {
+        // Code of an image that stays mapped may read the head later.
+        self.with_head(|head| Directory { entries: std::ptr::null(), len: 0, ends: head.ends.wrapping_add(1) });
     }
 }

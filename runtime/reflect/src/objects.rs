@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use alcedo_abi::host::{Directory, mode};
+use alcedo_abi::host::mode;
 use alcedo_base::boundary::{CallError, not_found};
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
@@ -187,13 +187,6 @@ impl Objects {
             marker.rescan(owner);
         }
         object
-    }
-
-    /// Returns the stable address of the object directory. Modules read the directory directly. The address is valid as long as the store
-    /// exists.
-    #[inline]
-    pub fn directory(&self) -> *const Directory {
-        self.columns.head()
     }
 
     /// Returns the cached columns of the most frequently read fields.

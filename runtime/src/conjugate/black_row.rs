@@ -29,9 +29,9 @@ impl Default for BlackRow {
 }
 
 impl BlackRow {
-    /// Returns the address of the head. The address is valid while `self` exists.
-    pub(super) fn head(&self) -> *const BlackDirectory {
-        self.head.as_ptr()
+    /// Returns the head. The address of the head is stable. After `self` is dropped, the head has no entries.
+    pub(super) fn head(&self) -> &Rc<Cell<BlackDirectory>> {
+        &self.head
     }
 
     /// Sets the address of the value with this handle.
@@ -52,6 +52,13 @@ impl BlackRow {
 
     fn with_head(&self, change: impl FnOnce(BlackDirectory) -> BlackDirectory) {
         self.head.set(change(self.head.get()));
+    }
+}
+
+impl Drop for BlackRow {
+    fn drop(&mut self) {
+        // Code of an image that stays mapped may read the head later.
+        self.with_head(|head| BlackDirectory { entries: std::ptr::null(), len: 0, ends: head.ends.wrapping_add(1) });
     }
 }
 

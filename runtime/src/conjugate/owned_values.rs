@@ -5,6 +5,7 @@
 //! When a generation ends, its remaining values are released. The last finalizers of a plugin may still drop a released value. Such a drop
 //! only removes the value from the list of undropped values. The last report therefore lists only values that the plugin never dropped.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -110,9 +111,9 @@ impl Default for OwnedValues {
 }
 
 impl OwnedValues {
-    /// Returns the table in which modules look up the addresses of owned values. The table is valid while `self` exists.
-    pub(crate) fn directory(&self) -> *const BlackDirectory {
-        self.stock.borrow().row.head()
+    /// Returns the table in which modules look up the addresses of owned values. After `self` is dropped, the table is empty.
+    pub(crate) fn directory(&self) -> Rc<Cell<BlackDirectory>> {
+        Rc::clone(self.stock.borrow().row.head())
     }
 
     pub(crate) fn admit(&self, gate: &Rc<Gate>, leases: Arc<Leases>) {

@@ -4,10 +4,12 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
+use alcedo_abi::host::mode;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextView;
 use alcedo_abi::values::{ConjugateState, RawLocation, Site, color};
@@ -388,4 +390,27 @@ fn a_module_without_objects_has_no_conjugates() {
     });
     assert!(refused.expect_err("it has no core").message.contains("a Slim has no objects"));
     assert_eq!(Arc::strong_count(&host_context), 1);
+}
+
+#[test]
+fn a_mapped_module_finds_no_object_and_no_value_after_the_end_of_its_host() {
+    let host = Host::new();
+    host.make("Utf8String", std::ptr::null()).expect("a text");
+    let (context, _) = host.host_context.lasting(&host.core, MODULE, Generation(1)).into_parts();
+    let counts = || {
+        // SAFETY: the host context owns the head and exists, and no code writes the head during the read.
+        let objects = unsafe { context.directory.read() };
+        // SAFETY: the host context owns the head and exists, and no code writes the head during the read.
+        let values = unsafe { context.owned_values.read() };
+        (objects.len, values.len)
+    };
+    let (objects, values) = counts();
+    assert!(objects > 0 && values > 0);
+    let Host { core, host_context, .. } = host;
+    drop(core);
+    assert_eq!(counts(), (0, 0));
+    // SAFETY: the host context owns the word.
+    let word = unsafe { &*context.mode };
+    assert_eq!(word.load(Ordering::Relaxed), mode::NORMAL);
+    drop(host_context);
 }

@@ -2,11 +2,12 @@
 //! [`HostContext`], of which threads other than the game thread read only the shared part.
 #![expect(unsafe_code, reason = "dereferences the host context that a module passes back")]
 
+use std::cell::Cell;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use alcedo_abi::host::{HostRef, ModuleContext, mode};
+use alcedo_abi::host::{BlackDirectory, Directory, HostRef, ModuleContext, mode};
 use alcedo_abi::host_direct::CLOSED;
 use alcedo_abi::stack::StackSpan;
 
@@ -18,6 +19,8 @@ use crate::conjugate::drops::Drops;
 use crate::game_thread::GameThreadId;
 use crate::handles::{Generation, ModuleId};
 use crate::logs::Logs;
+use crate::object::mode::ModeWord;
+use crate::object::slices::BorrowedSlices;
 use crate::zcall::free::FreeCalls;
 
 /// Target of a [`HostRef`]. Any thread may read this value. Modules of Slims, pinned contexts and the Default have only this shared part,
@@ -38,19 +41,26 @@ pub(crate) struct SharedHostContext {
     has_core: bool,
 }
 
-/// Host context of the modules of the Master. Exists as long as the runtime, and therefore outlives these modules.
+/// Host context of the modules of the Master. Outlives these modules. Owns the memory that these modules read directly, because code of an
+/// image that stays mapped may run after the end of the core.
 #[repr(C)]
 pub(crate) struct HostContext {
     shared: SharedHostContext,
     /// Stores of the runtime. Accessed on the game thread only.
     core: Weak<Core>,
+    mode: ModeWord,
+    slices: BorrowedSlices,
+    /// Empty after the end of the core.
+    directory: Rc<Cell<Directory>>,
+    /// Empty after the end of the core.
+    owned_values: Rc<Cell<BlackDirectory>>,
 }
 
 impl HostContext {
     /// Creates the host context of a runtime.
     ///
     /// # Safety
-    /// The result and the core must outlive each mapped module that is attached with the result.
+    /// The result must outlive each mapped module that is attached with the result.
     pub(crate) unsafe fn new(core: &Rc<Core>) -> Box<Self> {
         Self::of(core)
     }
@@ -62,7 +72,14 @@ impl HostContext {
     }
 
     fn of(core: &Rc<Core>) -> Box<Self> {
-        Box::new(Self { shared: SharedHostContext::of(core, true), core: Rc::downgrade(core) })
+        Box::new(Self {
+            shared: SharedHostContext::of(core, true),
+            core: Rc::downgrade(core),
+            mode: core.world.mode.clone(),
+            slices: core.world.slices.clone(),
+            directory: Rc::clone(core.world.objects.columns().head()),
+            owned_values: core.owned_values.directory(),
+        })
     }
 
     /// Returns the context that attaches a module of the Master.
@@ -72,11 +89,11 @@ impl HostContext {
     pub(crate) fn lasting(&self, core: &Core, module: ModuleId, generation: Generation) -> LastingContext {
         assert!(std::ptr::eq(self.core.as_ptr(), core), "a host context is that of one core");
         let context = ModuleContext {
-            mode: core.world.mode.address(),
-            directory: core.world.objects.directory(),
-            slices: core.world.slices.address(),
-            owned_values: core.owned_values.directory(),
-            direct: core.world.mode.direct_address(),
+            mode: self.mode.address(),
+            directory: self.directory.as_ptr(),
+            slices: self.slices.address(),
+            owned_values: self.owned_values.as_ptr(),
+            direct: self.mode.direct_address(),
             stack: core.red.hot().stack(),
             ..without_objects(self.to_ref(), module, generation)
         };

@@ -516,7 +516,7 @@ fn a_body_of_another_layout_does_not_stay() {
 
 /// Reads the directory entry of an object as a module does.
 fn directory_entry(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
-    let head = world.objects.directory();
+    let head = world.objects.columns().head().as_ptr();
     // SAFETY: the head lives as long as the store, and no code changes the head during the read.
     let head = unsafe { head.read() };
     if object.index() >= head.len {
@@ -529,7 +529,7 @@ fn directory_entry(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)
 
 fn ends(world: &World) -> u64 {
     // SAFETY: the head lives as long as the store, and no code changes the head during the read.
-    unsafe { world.objects.directory().read() }.ends
+    unsafe { world.objects.columns().head().as_ptr().read() }.ends
 }
 
 #[test]
@@ -576,12 +576,12 @@ fn the_directory_agrees_with_the_store_through_constructions_ends_and_shadows() 
     world.objects.commit_shadow();
     check(&world, &objects);
     // Exceeds the capacity, so that the entries are reallocated. The address of the head does not change.
-    let (head, class) = (world.objects.directory(), world.objects.class(objects[2]).unwrap());
+    let (head, class) = (world.objects.columns().head().as_ptr(), world.objects.class(objects[2]).unwrap());
     let crowd: Vec<_> = (0..1000).map(|_| new(&world, &class)).collect();
     check(&world, &crowd);
     crowd.iter().step_by(2).for_each(|object| assert!(world.objects.release(*object)));
     check(&world, &crowd);
-    assert_eq!(head, world.objects.directory());
+    assert_eq!(head, world.objects.columns().head().as_ptr());
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl FastPaths {
         }
         let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::<Failure>::uninit();
-        let directory: *const Directory = self.columns.head();
+        let directory: *const Directory = self.columns.head().as_ptr();
         let mut batch = Batch {
             items: items.as_ptr(),
             len: items.len(),

@@ -8,7 +8,7 @@ use super::BlackRow;
 /// Reads an entry like a module. Returns the serial number and address of the entry, and the number of ended entries in the head.
 fn read(row: &BlackRow, index: u32) -> (u32, usize, u32) {
     // SAFETY: `row` exists during the read, so the address of its head is valid. No code writes the head during the read.
-    let head = unsafe { row.head().read() };
+    let head = unsafe { row.head().as_ptr().read() };
     assert!(index < head.len);
     // SAFETY: the index is below the length of the table.
     let at = unsafe { head.entries.add(index as usize) };

@@ -214,7 +214,8 @@ impl Loads {
 
 impl Drop for Loads {
     fn drop(&mut self) {
-        // Leaks the host context if an image is parked or unloading. Threads of a mapped image may log through the host context.
+        // Leaks the host context if an image is parked or unloading. Threads of a mapped image may log through the host context, and may
+        // read its memory.
         if !self.registry.masters.unloads().is_empty() {
             std::mem::forget(self.host_context.take());
         }
