@@ -16,8 +16,9 @@ pub(super) const REPAIR: Repair = Repair {
     before: listen,
     counts: |image, counts| counts.exit_handlers = held(image.owner()),
     facts: |image, facts| {
-        facts.process_exits |= LEAVING.load(Ordering::SeqCst);
         facts.exit_handlers |= held(image.owner()) > 0;
+        // Reads the flag last. If the exiting thread has removed the image's last handler from the list, the flag is already set.
+        facts.process_exits |= LEAVING.load(Ordering::SeqCst);
     },
     act: |image, step, report| {
         if step == Step::RunExitHandlers {
