@@ -8,8 +8,8 @@ use std::fs;
 use std::os::fd::AsRawFd as _;
 use std::process::Command;
 use std::ptr;
-use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicI64, AtomicUsize};
 use std::thread;
 
 use alcedo_sys::process::{fds, rss_kib, stale_mappings};
@@ -76,6 +76,46 @@ fn signals_reach_every_image_then_the_process_and_skip_unloaded_images() {
     raise(SIGNAL);
     assert_eq!((one.run.load(SeqCst), two.run.load(SeqCst), OURS.load(SeqCst)), (3, 4, 5));
     assert_eq!(real(SIGNAL), before);
+}
+
+/// Handler that `chain` has replaced.
+static REPLACED: AtomicUsize = AtomicUsize::new(0);
+
+static CHAINED: AtomicI64 = AtomicI64::new(0);
+
+unsafe extern "C" fn chain(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+    CHAINED.fetch_add(1, SeqCst);
+    let replaced = ptr::with_exposed_provenance::<()>(REPLACED.load(SeqCst));
+    // SAFETY: the test stores a handler of this type before it raises the signal.
+    unsafe { std::mem::transmute::<*const (), Handler>(replaced)(signal, info, context) };
+}
+
+#[test]
+fn a_handler_of_the_process_may_call_the_handler_that_it_has_replaced() {
+    let signal = libc::SIGRTMIN() + 7;
+    let (library, one, two) = (Library::new(), Seen::new(Mode::AtOnce, 0), Seen::new(Mode::AtOnce, 0));
+    let first = library.map();
+    handle(&first, one, signal, 0);
+    let (mut own, mut replaced) = (unset(), unset());
+    (own.sa_sigaction, own.sa_flags) = (chain as *const () as usize, libc::SA_SIGINFO);
+    // SAFETY: the handler has the type for `SA_SIGINFO`, and the variable has room for an action.
+    assert_eq!(unsafe { libc::sigaction(signal, &raw const own, &raw mut replaced) }, 0);
+    REPLACED.store(replaced.sa_sigaction, SeqCst);
+    let counts = || [&one.run, &two.run, &CHAINED].map(|count| count.load(SeqCst));
+    raise(signal);
+    assert_eq!(counts(), [1, 0, 1]);
+    let second = library.map();
+    handle(&second, two, signal, 0);
+    raise(signal);
+    assert_eq!(counts(), [2, 1, 2]);
+    first.end(AT_ONCE);
+    raise(signal);
+    assert_eq!(counts(), [2, 2, 3]);
+    second.end(AT_ONCE);
+    raise(signal);
+    assert_eq!(counts(), [2, 2, 4]);
+    assert_eq!(real(signal).0, own.sa_sigaction);
 }
 
 #[test]

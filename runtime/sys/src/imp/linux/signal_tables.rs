@@ -43,6 +43,9 @@ pub(super) struct Table {
     pub(super) original: libc::sigaction,
     /// Effective disposition of the signal while this table is installed.
     pub(super) effect: Effect,
+    /// `true` if the process has replaced the dispatcher by a handler of its own. Such a handler may call the dispatcher as its previous
+    /// handler.
+    pub(super) is_chained: bool,
 }
 
 #[repr(C)]
@@ -160,7 +163,8 @@ impl Table {
             len += 1;
         }
         let (users, next, unreachable) = (AtomicUsize::new(0), Cell::new(ptr::null_mut()), Cell::new(false));
-        let new_table = Self { users, next, unreachable, bytes, len, original, effect: Effect::Original };
+        let (effect, is_chained) = (Effect::Original, false);
+        let new_table = Self { users, next, unreachable, bytes, len, original, effect, is_chained };
         // SAFETY: the mapping is large enough, page-aligned, and exclusively owned.
         Ok(unsafe {
             table.write(new_table);

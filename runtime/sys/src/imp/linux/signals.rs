@@ -21,6 +21,9 @@ use crate::ledger::disposition::{Disposition, Effect};
 thread_local! {
     /// Signals, one bit each, for which a handler that is running on this thread has called the original handler.
     static PASSED_ON: Cell<u64> = const { Cell::new(0) };
+    /// Signal whose original handler is running on this thread, called from this file, with the interrupted stack pointer and the `top` of
+    /// the caller's [`Frame`]. All zero outside of such calls.
+    static ORIGINAL_RUNS: Cell<(c_int, usize, usize)> = const { Cell::new((0, 0, 0)) };
 }
 
 /// Table and run of one dispatcher call. Used until the dispatcher returns or a jump leaves its handlers.
@@ -212,9 +215,7 @@ fn visit_retired<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
 
 impl Reading {
     /// Takes a reference to the table of the signal, if any, and adds a record for the run.
-    fn of(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Self {
-        let here = 0_u8;
-        let frame = Frame::of(context, ptr::from_ref(&here).addr());
+    fn of(signal: c_int, info: &libc::siginfo_t, frame: Frame) -> Self {
         let run = handlers::enter(signal, &frame);
         let table = InUse::of(signal);
         if let (Some(table), Some(run)) = (&table, &run) {
@@ -265,20 +266,27 @@ impl Drop for Reading {
 
 unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let error = errno();
-    // SAFETY: the kernel or an equivalent source provides the arguments.
-    handler_arguments::with(signal, info, context, |info, context| unsafe { deliver(signal, info, context) });
+    handler_arguments::with(signal, info, context, |info, found| {
+        // SAFETY: the kernel or an equivalent source provides the arguments.
+        unsafe { deliver(signal, info, found, found != context) }
+    });
     set_errno(error);
 }
 
-/// Calls the handlers of the images and of the process.
+/// Calls the handlers of the images and of the process. `is_substitute` is `true` if the caller of the dispatcher passed no valid context.
 ///
 /// # Safety
 ///
 /// The record and the context belong to this signal and are live during this call.
-unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void, is_substitute: bool) {
     // SAFETY: our caller promises a record and a context that are live during this call.
     let (record, interrupted) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
-    let reading = Reading::of(signal, record, interrupted);
+    let here = 0_u8;
+    let frame = Frame::of(interrupted, ptr::from_ref(&here).addr());
+    if is_called_by_original(signal, &frame, is_substitute) {
+        return;
+    }
+    let reading = Reading::of(signal, record, frame);
     if let Some(InUse(table)) = &reading.table {
         let outer = PASSED_ON.replace(PASSED_ON.get() & !bit(signal));
         for entry in table.entries().iter().rev().filter(|entry| entry.disposition() == Disposition::Handle) {
@@ -296,12 +304,28 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
             }
         }
         let original = &table.original;
-        if disposition(original) == Disposition::Handle && PASSED_ON.get() & bit(signal) == 0 {
+        // A chained handler that is in effect has itself called the dispatcher.
+        let is_caller = table.is_chained && table.effect == Effect::Original;
+        if disposition(original) == Disposition::Handle && PASSED_ON.get() & bit(signal) == 0 && !is_caller {
             // SAFETY: the process had set this handler, and the arguments come from the kernel.
-            unsafe { reading.call(0, original, signal, info, context) };
+            call_original(signal, &reading.frame, || unsafe { reading.call(0, original, signal, info, context) });
         }
         PASSED_ON.set(outer);
     }
+}
+
+/// Checks if the original handler of the signal runs on this thread and has called the dispatcher as its previous handler. The handler
+/// passes its own context, or no valid context. A later signal with an equal context runs the dispatcher at the same position.
+fn is_called_by_original(signal: c_int, frame: &Frame, is_substitute: bool) -> bool {
+    let (running, interrupted, top) = ORIGINAL_RUNS.get();
+    running == signal && (is_substitute || interrupted == frame.interrupted && top != frame.top)
+}
+
+/// Calls `call`, which calls the original handler of the signal. `frame` is the frame of the caller.
+fn call_original(signal: c_int, frame: &Frame, call: impl FnOnce()) {
+    let outer = ORIGINAL_RUNS.replace((signal, frame.interrupted, frame.top));
+    call();
+    ORIGINAL_RUNS.set(outer);
 }
 
 /// Calls the process's own handler and records the call. Images that query the handler of the process receive this function.
@@ -310,9 +334,12 @@ unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context:
     PASSED_ON.set(PASSED_ON.get() | bit(signal));
     if disposition(&reading.0.original) == Disposition::Handle {
         let original = &reading.0.original;
-        // SAFETY: an image calls its previous handler; the kernel or an equivalent source provides the arguments.
-        handler_arguments::with(signal, info, context, |info, context| unsafe {
-            call(original, signal, info, context)
+        handler_arguments::with(signal, info, context, |info, context| {
+            // SAFETY: the kernel or an equivalent source provides the context.
+            let interrupted = unsafe { &*context.cast::<libc::ucontext_t>() };
+            let frame = Frame::of(interrupted, ptr::from_ref(&info).addr());
+            // SAFETY: an image calls its previous handler; the kernel or an equivalent source provides the arguments.
+            call_original(signal, &frame, || unsafe { call(original, signal, info, context) });
         });
     }
 }
@@ -344,6 +371,10 @@ fn swap(
     let before = tables.current(signal);
     let table = Table::make(original, before.map_or(0, |table| table.len) + 1, entries)?;
     table.effect = Effect::of(disposition(&original), table.entries().iter().map(Entry::disposition));
+    table.is_chained = before.is_some_and(|before| {
+        let is_replaced = before.original.sa_sigaction != original.sa_sigaction;
+        before.is_chained || before.effect == Effect::Dispatch && is_replaced
+    });
     let action = real(table, signal);
     // Installs the table before the dispatcher can be called. A table without handlers may be installed while the dispatcher can still be
     // called, because the dispatcher then performs the original action.
