@@ -105,16 +105,17 @@ fn a_handler_of_the_process_may_call_the_handler_that_it_has_replaced() {
     let counts = || [&one.run, &two.run, &CHAINED].map(|count| count.load(SeqCst));
     raise(signal);
     assert_eq!(counts(), [1, 0, 1]);
+    // The second image forwards the signal to the handler of the process.
     let second = library.map();
-    handle(&second, two, signal, 0);
+    handle(&second, two, signal, 2);
     raise(signal);
     assert_eq!(counts(), [2, 1, 2]);
-    first.end(AT_ONCE);
-    raise(signal);
-    assert_eq!(counts(), [2, 2, 3]);
     second.end(AT_ONCE);
     raise(signal);
-    assert_eq!(counts(), [2, 2, 4]);
+    assert_eq!(counts(), [3, 1, 3]);
+    first.end(AT_ONCE);
+    raise(signal);
+    assert_eq!(counts(), [3, 1, 4]);
     assert_eq!(real(signal).0, own.sa_sigaction);
 }
 

@@ -231,6 +231,17 @@ pub(super) fn is_running_here() -> bool {
     }
 }
 
+/// Checks if the calling thread has a run for this signal that started with the context of `frame`, but at a different position. A new
+/// signal with an equal context starts at an equal position. If `frame` is `None`, checks for any run for this signal. Async-signal-safe.
+pub(super) fn is_nested(signal: c_int, frame: Option<&Frame>) -> bool {
+    let tid = kernel::own_tid();
+    RUNS.iter().any(|run| {
+        let known = run.frame.load();
+        let is_below = frame.is_none_or(|frame| known.interrupted == frame.interrupted && known.top != frame.top);
+        is_below && tid_of(run.state.load(Ordering::SeqCst)) == tid && run.signal.load(Ordering::SeqCst) == signal
+    })
+}
+
 /// Ends the runs for which `is_left` returns `true` for their thread and frame, and releases their tables. A later run that reuses a record
 /// is not affected, because the state of the record then differs.
 fn end_where(is_left: impl Fn(i32, &Frame) -> bool) {

@@ -19,11 +19,8 @@ use super::{handler_arguments, onstack};
 use crate::ledger::disposition::{Disposition, Effect};
 
 thread_local! {
-    /// Signals, one bit each, for which a handler that is running on this thread has called the original handler.
+    /// Signals, one bit each, whose original handler was called during the running call of the dispatcher on this thread.
     static PASSED_ON: Cell<u64> = const { Cell::new(0) };
-    /// Signal whose original handler is running on this thread, called from this file, with the interrupted stack pointer and the `top` of
-    /// the caller's [`Frame`]. All zero outside of such calls.
-    static ORIGINAL_RUNS: Cell<(c_int, usize, usize)> = const { Cell::new((0, 0, 0)) };
 }
 
 /// Table and run of one dispatcher call. Used until the dispatcher returns or a jump leaves its handlers.
@@ -283,7 +280,9 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
     let (record, interrupted) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
     let here = 0_u8;
     let frame = Frame::of(interrupted, ptr::from_ref(&here).addr());
-    if is_called_by_original(signal, &frame, is_substitute) {
+    // The original handler may call the dispatcher as its previous handler, with its own context or with no valid context.
+    let own = (!is_substitute).then_some(&frame);
+    if PASSED_ON.get() & bit(signal) != 0 && handlers::is_nested(signal, own) {
         return;
     }
     let reading = Reading::of(signal, record, frame);
@@ -307,25 +306,12 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
         // A chained handler that is in effect has itself called the dispatcher.
         let is_caller = table.is_chained && table.effect == Effect::Original;
         if disposition(original) == Disposition::Handle && PASSED_ON.get() & bit(signal) == 0 && !is_caller {
+            PASSED_ON.set(PASSED_ON.get() | bit(signal));
             // SAFETY: the process had set this handler, and the arguments come from the kernel.
-            call_original(signal, &reading.frame, || unsafe { reading.call(0, original, signal, info, context) });
+            unsafe { reading.call(0, original, signal, info, context) };
         }
         PASSED_ON.set(outer);
     }
-}
-
-/// Checks if the original handler of the signal runs on this thread and has called the dispatcher as its previous handler. The handler
-/// passes its own context, or no valid context. A later signal with an equal context runs the dispatcher at the same position.
-fn is_called_by_original(signal: c_int, frame: &Frame, is_substitute: bool) -> bool {
-    let (running, interrupted, top) = ORIGINAL_RUNS.get();
-    running == signal && (is_substitute || interrupted == frame.interrupted && top != frame.top)
-}
-
-/// Calls `call`, which calls the original handler of the signal. `frame` is the frame of the caller.
-fn call_original(signal: c_int, frame: &Frame, call: impl FnOnce()) {
-    let outer = ORIGINAL_RUNS.replace((signal, frame.interrupted, frame.top));
-    call();
-    ORIGINAL_RUNS.set(outer);
 }
 
 /// Calls the process's own handler and records the call. Images that query the handler of the process receive this function.
@@ -334,12 +320,9 @@ unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context:
     PASSED_ON.set(PASSED_ON.get() | bit(signal));
     if disposition(&reading.0.original) == Disposition::Handle {
         let original = &reading.0.original;
-        handler_arguments::with(signal, info, context, |info, context| {
-            // SAFETY: the kernel or an equivalent source provides the context.
-            let interrupted = unsafe { &*context.cast::<libc::ucontext_t>() };
-            let frame = Frame::of(interrupted, ptr::from_ref(&info).addr());
-            // SAFETY: an image calls its previous handler; the kernel or an equivalent source provides the arguments.
-            call_original(signal, &frame, || unsafe { call(original, signal, info, context) });
+        // SAFETY: an image calls its previous handler; the kernel or an equivalent source provides the arguments.
+        handler_arguments::with(signal, info, context, |info, context| unsafe {
+            call(original, signal, info, context)
         });
     }
 }
