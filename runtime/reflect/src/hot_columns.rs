@@ -111,7 +111,7 @@ impl HotColumns {
         }
     }
 
-    /// Returns the head of the columns, for plugins. The address of the head is stable. After `self` is dropped, the head has no entries.
+    /// Returns the head of the columns, for plugins. The address of the head is stable. After the store is dropped, the head is empty.
     #[inline]
     pub fn head(&self) -> &Rc<Cell<Directory>> {
         &self.head
@@ -270,14 +270,12 @@ impl HotColumns {
         self.with_head(|head| Directory { ends: head.ends.wrapping_add(1), ..head });
     }
 
+    /// Removes the entries from the head, because the memory of the objects is about to be freed.
+    pub(super) fn close(&self) {
+        self.with_head(|head| Directory { entries: std::ptr::null(), len: 0, ends: head.ends.wrapping_add(1) });
+    }
+
     fn with_head(&self, change: impl FnOnce(Directory) -> Directory) {
         self.head.set(change(self.head.get()));
-    }
-}
-
-impl Drop for HotColumns {
-    fn drop(&mut self) {
-        // Code of an image that stays mapped may read the head later.
-        self.with_head(|head| Directory { entries: std::ptr::null(), len: 0, ends: head.ends.wrapping_add(1) });
     }
 }

@@ -363,6 +363,13 @@ impl Slots {
     }
 }
 
+impl Drop for Slots {
+    fn drop(&mut self) {
+        // Code of an image that stays mapped may read the head later. A fast path of the host may outlive the slots and keep the columns.
+        self.columns.close();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Name, ObjectHandle, Subobjects};

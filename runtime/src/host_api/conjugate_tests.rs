@@ -407,10 +407,11 @@ fn a_mapped_module_finds_no_object_and_no_value_after_the_end_of_its_host() {
     let (objects, values) = counts();
     assert!(objects > 0 && values > 0);
     let Host { core, host_context, .. } = host;
+    let fast_paths = Rc::clone(&core.fast_paths);
     drop(core);
     assert_eq!(counts(), (0, 0));
     // SAFETY: the host context owns the word.
     let word = unsafe { &*context.mode };
     assert_eq!(word.load(Ordering::Relaxed), mode::NORMAL);
-    drop(host_context);
+    drop((fast_paths, host_context));
 }
