@@ -77,27 +77,48 @@ fn an_object_assigned_to_any_reference_is_its_target() {
     check_values(text, &[("A", "Foo_1 Foo_1 Foo_1"), ("B", "None None None")]);
 }
 
-#[test]
-fn a_default_of_any_reference_names_an_object_after_its_package() {
-    let text = "class Foo extends Actor;
-        var Actor a;
-        var weak<Actor> w;
-        var soft<Actor> s;
-        var lazy<Actor> l;
-        function string Named() { local Actor x, y, z; x = w; y = s; z = l; return a @ x @ y @ z; }
-        defaultproperties
-        {
-            a=none
-        }";
-    let named = "a=Actor'Lamp'\nw=Actor'Town.Lamp'\ns=Actor'Town.Lamp'\nl=Actor'Town.Street.Lamp'";
-    let package = Package::new("Tale", &[("Foo.uc", text)]);
+/// Returns the result of the function `Named` of a new `Foo`, whose class has these variables and functions. The actor `Lamp` exists when
+/// the defaults are applied.
+fn named_by_defaults(body: &str, defaults: &str) -> Option<Value> {
+    let text = format!("class Foo extends Actor;\nvar Actor a;\n{body}\ndefaultproperties\n{{\na=none\n}}");
+    let package = Package::new("Tale", &[("Foo.uc", &text)]);
     let host = host_of(builder(), &package);
     let lamp = spawn(&host, "/Script/Engine.Actor");
     host.objects().rename(lamp, "Lamp", ObjectHandle::NONE).unwrap_or_else(|error| panic!("{error}"));
-    package.edit("Foo.uc", "a=none", named);
+    package.edit("Foo.uc", "a=none", defaults);
     reload_of(&host, &package);
-    let foo = spawn(&host, "/Script/Tale.Foo");
-    assert_eq!(call(&host, foo, "Named", &[]), Some(Value::Text("Lamp Lamp Lamp Lamp".into())));
+    let foe = spawn(&host, "/Script/Tale.Foo");
+    call(&host, foe, "Named", &[])
+}
+
+#[test]
+fn a_default_of_any_reference_names_an_object_after_its_package() {
+    let body = "
+        var weak<Actor> w;
+        var soft<Actor> s;
+        var lazy<Actor> l;
+        function string Named() { local Actor x, y, z; x = w; y = s; z = l; return a @ x @ y @ z; }";
+    let defaults = "a=Actor'Lamp'\nw=Actor'Town.Lamp'\ns=Actor'Town.Lamp'\nl=Actor'Town.Street.Lamp'";
+    assert_eq!(named_by_defaults(body, defaults), Some(Value::Text("Lamp Lamp Lamp Lamp".into())));
+}
+
+#[test]
+fn a_default_names_objects_inside_containers_and_structs() {
+    let body = "
+        struct S { var lazy<Actor> l; };
+        var array<lazy<Actor> > ls;
+        var array<soft<Actor> > ss;
+        var map<name, lazy<Actor> > m;
+        var S st;
+        var optional<Actor> o;
+        function string Named() {
+            local Actor x, y, z, u;
+            x = ls[1]; y = ss[0]; z = m['a']; u = st.l;
+            return ls.Length @ x @ y @ z @ u @ o.Get();
+        }";
+    let defaults =
+        "ls=(none, Actor'Lamp')\nss=(Actor'Town.Lamp')\nm=((a, Actor'Lamp'))\nst=(l=Actor'Lamp')\no=Actor'Lamp'";
+    assert_eq!(named_by_defaults(body, defaults), Some(Value::Text("2 Lamp Lamp Lamp Lamp Lamp".into())));
 }
 
 #[test]
@@ -111,7 +132,7 @@ fn const_parameters_can_be_passed_on() {
 
 #[test]
 fn a_class_overrides_a_subobject_of_its_base_in_the_package() {
-    let foo = "class Foo extends Actor;
+    let foe = "class Foo extends Actor;
         var SceneComponent Shade;
         defaultproperties
         {
@@ -128,7 +149,7 @@ fn a_class_overrides_a_subobject_of_its_base_in_the_package() {
                 CanTick=true
             End Object
         }";
-    let package = Package::new("Tale", &[("Foo.uc", foo), ("Bar.uc", bar)]);
+    let package = Package::new("Tale", &[("Foo.uc", foe), ("Bar.uc", bar)]);
     let host = host_of(builder(), &package);
     let bar = spawn(&host, "/Script/Tale.Bar");
     assert_eq!(call(&host, bar, "Ticks", &[]), Some(Value::Bool(true)));

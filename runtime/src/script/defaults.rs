@@ -3,10 +3,11 @@
 
 use alcedo_uc::hir::{Class, Const, Default, DefaultAction};
 
+use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
-use crate::object::World;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
+use crate::object::{World, listed};
 use crate::script::text::{Named, of_const};
 
 /// Lines of `defaultproperties` for a class, and lines for the subobjects that the class declares or changes.
@@ -46,9 +47,40 @@ fn print(world: &World, owner: ObjectHandle, itself: ObjectHandle, named: Named<
         Named::Itself => Some(itself),
         Named::Owner => Some(owner),
         Named::Subobject(name) => world.objects.subobject(owner, name),
-        Named::Existing(name) => Some(existing(world, name)),
     };
     Value::Object(found.unwrap_or(ObjectHandle::NONE)).print(&world.names)
+}
+
+/// Formats a constant for [`Value::parse`] with the type `ty`. The text of an existing object is the handle, the path or the id that a
+/// reference of its type contains, also inside containers and structs.
+fn text(
+    world: &World,
+    value: &Const,
+    ty: &PropertyType,
+    named: &dyn Fn(Named<'_>) -> String,
+) -> Result<String, CallError> {
+    let inner = |value: &Const, ty: &PropertyType| text(world, value, ty, named);
+    match (value, ty) {
+        (Const::None, ty) => Ok(Value::zero(ty).print(&world.names)),
+        (value, PropertyType::Optional(of)) => inner(value, of.ty()).map(|value| format!("some({value})")),
+        (Const::Object(_, name), ty) => world.refer(ty, existing(world, name)).map(|value| value.print(&world.names)),
+        (Const::Array(values), PropertyType::Array(of) | PropertyType::Set(of)) => {
+            all(values.iter().map(|value| inner(value, of.ty())))
+        }
+        (Const::Array(pairs), PropertyType::Map(of)) => all(pairs.iter().map(|pair| match pair {
+            Const::Array(pair) => all(pair.iter().zip([of.key(), of.value()]).map(|(value, ty)| inner(value, ty))),
+            other => Ok(of_const(other, named)),
+        })),
+        (Const::Struct(fields), PropertyType::Struct(of)) => all(fields.iter().map(|(name, value)| {
+            let value = of.field(name).map_or_else(|| Ok(of_const(value, named)), |field| inner(value, &field.ty));
+            value.map(|value| format!("{name}={value}"))
+        })),
+        _ => Ok(of_const(value, named)),
+    }
+}
+
+fn all(parts: impl Iterator<Item = Result<String, CallError>>) -> Result<String, CallError> {
+    parts.collect::<Result<Vec<_>, _>>().map(|parts| listed(parts.into_iter()))
 }
 
 /// Finds an object by its name, which may follow the names of packages, as in `Texture'Pkg.Name'`. Returns the none handle if no object
@@ -67,11 +99,9 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
     let class = world.objects.class(object).ok_or_else(|| message(&"belongs to a destroyed object"))?;
     let property = class.find_property(&line.property).ok_or_else(|| message(&"no longer exists"))?;
     let named = |named: Named<'_>| print(world, owner, object, named);
-    let read = |value: &Const, ty: &PropertyType| match (value, ty) {
-        (Const::None, ty) => Ok(Value::zero(ty)),
-        // The string of a soft or lazy reference contains a path or an id instead of a handle.
-        (Const::Object(_, name), ty) => world.refer(ty, existing(world, name)).map_err(|error| message(&error)),
-        _ => Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| message(&error)),
+    let read = |value: &Const, ty: &PropertyType| {
+        let text = text(world, value, ty, &named).map_err(|error| message(&error))?;
+        Value::parse(&text, ty, &world.names).map_err(|error| message(&error))
     };
     let now = || world.objects.read_value(object, &*line.property).map_err(|error| message(&error));
     let value = match (&line.action, &property.ty) {

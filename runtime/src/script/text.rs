@@ -13,8 +13,6 @@ pub(crate) enum Named<'a> {
     Owner,
     /// Subobject of the owner, by name.
     Subobject(&'a str),
-    /// Existing object, by name.
-    Existing(&'a str),
 }
 
 /// Formats a reference to an object before any object exists.
@@ -24,7 +22,7 @@ pub(crate) fn no_object(_named: Named<'_>) -> String {
 
 const NONE: &str = "none";
 
-/// Formats a value. `object` formats references to objects.
+/// Formats a value. `object` formats references to subobjects and bound objects. References to other objects are none.
 pub(crate) fn of_const(value: &Const, object: &dyn Fn(Named<'_>) -> String) -> String {
     match value {
         Const::Bool(value) => value.to_string(),
@@ -33,9 +31,8 @@ pub(crate) fn of_const(value: &Const, object: &dyn Fn(Named<'_>) -> String) -> S
         Const::Text(text) | Const::Name(text) => quote(text),
         Const::Enum(_, entry, _) => entry.clone(),
         Const::Class(path) => path.to_string(),
-        Const::Object(_, name) => object(Named::Existing(name)),
         Const::Subobject(name) => object(Named::Subobject(name)),
-        Const::None => NONE.to_owned(),
+        Const::Object(..) | Const::None => NONE.to_owned(),
         Const::Struct(fields) => {
             listed(fields.iter().map(|(name, value)| format!("{name}={}", of_const(value, object))))
         }
