@@ -250,6 +250,16 @@ fn container_verbs_match_those_of_std() {
 }
 
 #[test]
+fn a_setter_of_a_plugin_keeps_the_length_of_a_fixed_array() {
+    shelf(
+        "fixed_arrays",
+        "[1, 2] (3) copied is a fixed array of 2 elements and cannot have 3: overwrite its elements; \
+         fixed is a fixed array of 1 elements and cannot have 2: overwrite its elements; \
+         fixed is a fixed array of 1 elements and cannot have 0: overwrite its elements",
+    );
+}
+
+#[test]
 fn plugin_code_owns_copies_and_drops_them_anywhere() {
     shelf("owned_values", "(1, 2, 3) (57) read");
 }

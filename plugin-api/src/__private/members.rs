@@ -2,8 +2,11 @@
 
 use core::fmt::{self, Formatter};
 
+use alcedo_abi::kinds::PropertyKind;
+
 use crate::cells::FunctionCell;
 use crate::direct::CalledAs;
+use crate::kinds::{verbs, with_ptr};
 use crate::property::PropertyCell;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
@@ -17,7 +20,7 @@ pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCe
 /// Writes a property.
 ///
 /// # Errors
-/// Fails if the host currently refuses writes to the object.
+/// Fails if the host currently refuses writes to the object, or if the value would change the length of a fixed array.
 #[inline]
 pub fn write_member<C: Class, T: Value>(
     this: &This<'_, C>,
@@ -25,7 +28,13 @@ pub fn write_member<C: Class, T: Value>(
     value: impl IntoHost<T>,
 ) -> Result<(), CallError> {
     host::may_write(this.object, T::NAMES_OBJECTS)?;
-    value.put(this.property(cell).into_parts().0)
+    let (target, _) = this.property(cell).into_parts();
+    if const { matches!(T::KIND, PropertyKind::ARRAY) } {
+        // The host finds the fixed length of the property by the owner of the array.
+        let target = target.into_location(this.object)?;
+        return with_ptr::<T, _, _>(&value, |value| verbs::copy(&target, value));
+    }
+    value.put(target)
 }
 
 /// Formats a view as its name and its object.

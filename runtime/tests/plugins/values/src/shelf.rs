@@ -32,9 +32,12 @@ pub struct Shelf {
     /// String with one byte per character.
     #[uproperty]
     label: UAnsiString,
-    /// Array that each access copies.
-    #[uproperty]
+    /// Array of two elements that each access copies.
+    #[uproperty(meta(array_dim = "2"))]
     copied: Vec<u16>,
+    /// Array of one element.
+    #[uproperty(meta(array_dim = "1"))]
+    fixed: UArray<f64>,
     /// Map that each access copies.
     #[uproperty]
     counts: BTreeMap<String, u64>,
@@ -130,6 +133,19 @@ impl Shelf {
         this.set_counts(BTreeMap::from([("b".to_owned(), 2), ("a".to_owned(), 1)]));
         this.set_perhaps(Some(3));
         format!("{:?} {:?} {:?}", this.copied(), this.counts(), this.perhaps())
+    }
+
+    #[ufunction]
+    fn fixed_arrays(&self, this: This<Self>) -> String {
+        this.set_copied(vec![1, 2]);
+        this.set_fixed([3.0]);
+        let errors = [
+            this.try_set_copied(vec![1, 2, 3]).expect_err("longer"),
+            this.try_set_fixed([1.0, 2.0]).expect_err("longer"),
+            this.try_set_fixed(this.numbers()).expect_err("shorter"),
+        ];
+        let errors = errors.map(|error| error.to_string());
+        format!("{:?} {} {}", this.copied(), this.fixed(), errors.join("; "))
     }
 
     #[ufunction]
