@@ -70,7 +70,13 @@ impl Invitation {
     }
 
     fn greet(socket: &Path) -> io::Result<Self> {
-        let mut from = connect(socket)?;
+        let mut from = connect(socket).map_err(|error| match error.kind() {
+            // `alcedo dev` removes the socket when its host has connected, and the child processes of the host inherit the variable.
+            io::ErrorKind::NotFound => io::Error::other(format!(
+                "its only host has joined, or it has ended: remove {SOCKET} from the environment of this process"
+            )),
+            _ => error,
+        })?;
         let voice = Voice(Arc::new(Mutex::new(from.try_clone()?)));
         from.set_read_timeout(Some(PATIENCE))?;
         from.set_write_timeout(Some(PATIENCE))?;
@@ -596,6 +602,14 @@ mod tests {
             assert_eq!(orders.try_iter().collect::<Vec<_>>(), [ToHost::End]);
             assert_eq!(tool.read(&mut [0]).ok(), Some(0), "the link has ended");
         }
+    }
+
+    #[test]
+    fn a_second_host_is_refused_with_a_hint() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let error =
+            Invitation::greet(&dir.path().join("dev-1")).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("its only host has joined") && error.contains("ALCEDO_DEV_SOCKET"), "{error}");
     }
 
     #[test]
