@@ -94,7 +94,10 @@ impl Exports {
 
     /// Finds a function. `type_path` may be a full path, `Package.Type` or a plain name. If two builds of a module are loaded, returns the
     /// function of the older build until the gate of that build closes.
-    pub(crate) fn find(&self, module: &str, type_path: &str, name: &str) -> Option<Export> {
+    ///
+    /// # Errors
+    /// Returns the names of two functions if the plain name fits two types of one build.
+    pub(crate) fn find(&self, module: &str, type_path: &str, name: &str) -> Result<Option<Export>, String> {
         let exports = self.by_module.borrow();
         let is_meant = |export: &&Export| {
             let gate = &export.gate;
@@ -103,7 +106,12 @@ impl Exports {
                 && *export.name == *name
                 && is_type(&export.type_path, type_path)
         };
-        exports.values().flatten().find(is_meant).cloned()
+        let mut found = exports.values().flatten().filter(is_meant);
+        let Some(first) = found.next() else { return Ok(None) };
+        match found.find(|other| other.gate.tag().id == first.gate.tag().id) {
+            Some(second) => Err(format!("{} or {}", first.full, second.full)),
+            None => Ok(Some(first.clone())),
+        }
     }
 }
 
@@ -117,7 +125,46 @@ pub(crate) fn is_type(path: &str, name_or_path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_type;
+    use std::rc::Rc;
+
+    use alcedo_abi::call::{Failure, Status};
+    use alcedo_abi::describe::ZCallInvoke;
+    use alcedo_abi::zcall::ZCallBuffer;
+
+    use super::{Export, Exports, ModuleExport, export_name, is_type};
+    use crate::conjugate::gate::{Gate, ModuleTag};
+    use crate::handles::{Generation, ModuleId};
+
+    /// Returns a function `sum` of the type, which no test calls.
+    fn sum_of(type_path: &str, gate: &Rc<Gate>) -> Export {
+        extern "C" fn never(_: &mut ZCallBuffer, _: &mut Failure) -> Status {
+            unreachable!("no test calls the function")
+        }
+        let function = ModuleExport {
+            type_path: type_path.into(),
+            name: "sum".into(),
+            full: export_name("m", type_path, "sum").into(),
+            fingerprint: 0,
+            signature: "".into(),
+            invoke: ZCallInvoke(never),
+            direct: None,
+        };
+        Export { gate: Rc::clone(gate), function }
+    }
+
+    #[test]
+    fn a_plain_name_of_two_types_of_a_build_is_refused_with_both() {
+        let exports = Exports::default();
+        let [old, new] =
+            [1, 2].map(|id| Gate::new(ModuleTag { id: ModuleId(id), name: "m".into(), generation: Generation(id) }));
+        let find = |path: &str| exports.find("m", path, "sum").map(|found| found.map(|found| found.gate.tag().id.0));
+        exports.add(sum_of("/Script/Game.Line", &old));
+        exports.add(sum_of("/Script/Game.Line", &new));
+        assert_eq!(find("Line"), Ok(Some(1)));
+        exports.add(sum_of("/Script/Town.Line", &old));
+        assert_eq!(find("Line"), Err("nm:/m:/Script/Game.Line:sum or nm:/m:/Script/Town.Line:sum".to_owned()));
+        assert_eq!((find("Town.Line"), find("/Script/Game.Line")), (Ok(Some(1)), Ok(Some(1))));
+    }
 
     #[test]
     fn exported_types_are_found_by_path_short_path_and_name() {

@@ -1,6 +1,6 @@
 //! `nm:/module:type:name`: static functions that modules offer, and static functions of the classes that modules declare.
 
-use std::rc::Weak;
+use std::rc::{Rc, Weak};
 
 use crate::boundary::CallError;
 use crate::bridge::calls::Dispatch;
@@ -63,23 +63,34 @@ impl<'a> Method<'a> {
 }
 
 /// Resolves an exported method of a module, or a function that a class of the module declares.
+///
+/// # Errors
+/// Returns [`CallError::NotFound`] with both names if the plain name of a type fits two types.
 pub(super) fn resolve(weak: &Weak<Core>, name: &ZCallName) -> Result<Answer, CallError> {
     let core = alive(weak)?;
     let Some(Method { module, type_path, method }) = Method::of(name) else { return Ok(Answer::declined("")) };
-    if let Some(export) = core.exports.find(module, type_path, method) {
+    let ambiguous =
+        |found: String| CallError::NotFound { message: format!("`{name}` may be {found}: name the whole type") };
+    if let Some(export) = core.exports.find(module, type_path, method).map_err(ambiguous)? {
         return Ok(Answer::Function(export_call(export, weak)));
     }
     let hooks = core.hooks.borrow();
     let is_meant = |gate: &Gate| gate.is_open() && *gate.tag().name == *module;
-    let owner = hooks
+    let owners: Vec<_> = hooks
         .iter()
         .filter(|(_, hooks)| is_meant(&hooks.gate))
         .filter_map(|(id, hooks)| Some((core.world.types.class(id)?, hooks.gate.tag().id)))
         .filter(|(class, _)| is_type(&class.path, type_path))
-        .min_by_key(|(_, module)| *module);
-    let found = owner.and_then(|(class, module)| {
-        let function = class.own_functions.iter().find(|function| *function.text == *method).cloned()?;
-        Some(function_call(weak, function, Dispatch::Final).by_module(module))
+        .collect();
+    let oldest = owners.iter().map(|(_, module)| *module).min();
+    let mut found = owners.iter().filter(|(_, module)| Some(*module) == oldest).filter_map(|(class, module)| {
+        Some((class.own_functions.iter().find(|function| *function.text == *method)?, *module))
     });
-    Ok(found.map_or_else(|| Answer::declined(""), Answer::Function))
+    match (found.next(), found.next()) {
+        (Some((one, _)), Some((two, _))) => Err(ambiguous(format!("{} or {}", one.path, two.path))),
+        (Some((function, module)), None) => {
+            Ok(Answer::Function(function_call(weak, Rc::clone(function), Dispatch::Final).by_module(module)))
+        }
+        (None, _) => Ok(Answer::declined("")),
+    }
 }
