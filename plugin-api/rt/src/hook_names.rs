@@ -212,6 +212,7 @@ macro_rules! __alcedo_hooks_of_memory {
             "__strdup" strdup,
             "strndup" strndup,
             "__strndup" strndup,
+            "wcsdup" wcsdup,
             "realpath" realpath,
             "canonicalize_file_name" canonicalize_file_name,
             "getcwd" getcwd,

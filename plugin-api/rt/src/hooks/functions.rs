@@ -114,6 +114,8 @@ macro_rules! creating_functions {
             // Functions that allocate blocks of the C heap, which the caller must free.
             fn strdup(text: *const c_char) -> *mut c_char, without: null_mut(), hook: [makers];
             fn strndup(text: *const c_char, most: usize) -> *mut c_char, without: null_mut(), hook: [makers];
+            // The hook uses only the address of the wide string.
+            fn wcsdup(text: *const c_int) -> *mut c_char, without: null_mut(), hook: [makers];
             fn realpath(path: *const c_char, buffer: *mut c_char) -> *mut c_char, without: null_mut(), hook: [makers if buffer.is_null()];
             fn canonicalize_file_name(path: *const c_char) -> *mut c_char, without: null_mut(), hook: [makers];
             fn getcwd(buffer: *mut c_char, room: usize) -> *mut c_char, without: null_mut(), hook: [makers if buffer.is_null()];

@@ -45,7 +45,7 @@ pub(crate) fn close() {
 /// Allocates two blocks of each kind, and frees one of the two. Writes the number of remaining blocks to the file in `ALARMS_RELEASE`.
 pub(crate) fn blocks() {
     let mut left = 0;
-    for make in [duplicate, duplicate_some, resolve, folder, line, long_line, print, memory] {
+    for make in [duplicate, duplicate_some, duplicate_wide, resolve, folder, line, long_line, print, memory] {
         let [freed, kept] = [make(), make()];
         assert!(!freed.is_null() && !kept.is_null());
         // SAFETY: the block has no other owner.
@@ -67,6 +67,11 @@ fn duplicate_some() -> *mut c_void {
     // SAFETY: the pointer refers to a C string.
     assert_eq!(unsafe { CStr::from_ptr(block) }, c"a t");
     block.cast()
+}
+
+fn duplicate_wide() -> *mut c_void {
+    // SAFETY: the argument is a string of wide characters that ends with zero.
+    unsafe { wcsdup([c_int::from(b'a'), 0].as_ptr()) }.cast()
 }
 
 fn resolve() -> *mut c_void {
@@ -131,4 +136,5 @@ unsafe extern "C" {
     fn asprintf(text: *mut *mut c_char, format: *const c_char, ...) -> c_int;
     fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, file: *mut libc::FILE) -> isize;
     fn open_memstream(text: *mut *mut c_char, len: *mut usize) -> *mut c_void;
+    fn wcsdup(text: *const c_int) -> *mut c_int;
 }
