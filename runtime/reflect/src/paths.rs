@@ -1,6 +1,7 @@
 //! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. A soft reference stores the path of its
 //! object. A lookup takes constant time per component of the path. A rename or move of an object changes its path, and the paths of all
-//! objects inside the object. If a reload renames the property of a default subobject, the earlier path also resolves to the subobject.
+//! objects inside the object. If a reload renames the property of a default subobject, the earlier path also resolves to the subobject. The
+//! earlier path of a class default object resolves to the class default object of the renamed class.
 //!
 //! Names in a path may contain any character. `/` is escaped as `%2F`, and `%` as `%25`.
 
@@ -10,6 +11,7 @@ use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::convert::Paths;
+use crate::naming::DEFAULT_PREFIX;
 use crate::natives::World;
 use crate::objects::place::RenameError;
 
@@ -34,12 +36,15 @@ impl World {
 
     /// Returns the object at a path. Returns `None` if the path is malformed or no object has this path. During a reload, several objects
     /// in one outer may share a name. The function then returns the latest object. A default subobject is also found by an earlier name of
-    /// its property.
+    /// its property, and a class default object by an earlier name of its class.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         let parts = path.strip_prefix(ROOT)?.split('/');
         let step = |outer, part| {
             let name = unescape(part)?;
-            self.0.objects.find(outer, &name).or_else(|| self.renamed_part(outer, &name))
+            self.0.objects.find(outer, &name).or_else(|| match outer.is_none() {
+                true => self.renamed_default(&name),
+                false => self.renamed_part(outer, &name),
+            })
         };
         parts.into_iter().try_fold(ObjectHandle::NONE, step)
     }
@@ -54,6 +59,13 @@ impl World {
         let class = self.0.objects.class(owner)?;
         let names = self.0.types.names_of_member(class.lineage().map(|class| &*class.path), name);
         names.iter().find_map(|name| self.0.objects.subobject(owner, name))
+    }
+
+    /// Returns the class default object whose name would be `name` if its class had an earlier or later name.
+    #[cold]
+    fn renamed_default(&self, name: &str) -> Option<ObjectHandle> {
+        let class = self.0.types.renamed_class(name.strip_prefix(DEFAULT_PREFIX)?)?;
+        Some(class.cdo.get()).filter(|cdo| self.0.objects.is_alive(*cdo))
     }
 
     /// Renames an object, moves the object to a new outer, or both. If `name` is empty, the object keeps its name. If `outer` is `NONE`,
@@ -180,6 +192,18 @@ mod tests {
         world.types.redirect("/Script/Game.Node:mesh", "/Script/Game.Node:body");
         assert_eq!(world.object_at("/World/a/mesh"), Some(body));
         assert_eq!((world.object_at("/World/a/leg"), world.object_at("/World/mesh")), (None, None));
+    }
+
+    #[test]
+    fn an_earlier_class_name_resolves_to_the_class_default_object() {
+        let (world, objects) = check(&["/World/a"]);
+        let class = world.objects.class(objects[0]).unwrap();
+        let cdo = world.objects.allocate(&class, Some(world.names.intern("Default__Node")), ObjectHandle::NONE, 0);
+        class.cdo.set(cdo);
+        assert_eq!(world.object_at("/World/Default__Leaf"), None);
+        world.types.redirect("/Script/Game.Leaf", "/Script/Game.Node");
+        assert_eq!(world.object_at("/World/Default__Leaf"), Some(cdo));
+        assert_eq!((world.object_at("/World/Leaf"), world.object_at("/World/a/Default__Leaf")), (None, None));
     }
 
     #[test]

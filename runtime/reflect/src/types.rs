@@ -3,7 +3,7 @@
 //! return the new declarations instead of the old types.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -313,6 +313,15 @@ impl Types {
     /// type and its bases.
     pub fn names_of_member<'p>(&self, owners: impl Iterator<Item = &'p str>, name: &str) -> Vec<String> {
         OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
+    }
+
+    /// Returns the current class that has a redirected path with the name `name`. If several classes have such a path, returns the class of
+    /// the first path in alphabetical order.
+    pub(crate) fn renamed_class(&self, name: &str) -> Option<Rc<Class>> {
+        let registry = self.registry.borrow();
+        let has_name = |path: &&Rc<str>| path.rsplit_once('.').is_some_and(|(_, of_class)| of_class == name);
+        let paths: BTreeSet<_> = registry.all_redirects().flat_map(|(old, new)| [old, new]).filter(has_name).collect();
+        paths.into_iter().find_map(|path| registry.find(path))
     }
 
     /// Returns the function with that path. The path may name a class that declares or inherits the function, or an interface that declares
