@@ -209,7 +209,7 @@ pub struct TaskHandle {
 impl TaskHandle {
     /// Cancels the job. On the game thread, the job ends immediately, or when its current step returns. On any other thread or on a
     /// coroutine's stack, the call takes effect at the next safe point. The job's data is dropped on the game thread. Has no effect on a
-    /// finished job. Callable on any thread.
+    /// finished job. The rollback of a reload does not restart a job that was canceled before the commit. Callable on any thread.
     ///
     /// # Examples
     /// ```
