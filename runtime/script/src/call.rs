@@ -245,7 +245,7 @@ impl Calling<'_> {
         }
         let class = if class == Name::default() { linked.class_name } else { class };
         let pushed = machine.frames.push(linked, object, memory, class, site);
-        let params = pushed.map_err(|linked| machine.too_deep(world, &linked))?;
+        let params = pushed.map_err(|linked| machine.too_deep(world, &linked.function))?;
         for one in &site.moves {
             // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
             // parameters.

@@ -93,22 +93,19 @@ impl Frames {
         });
     }
 
-    /// Allocates `size` zeroed bytes above the existing frames and blocks.
-    ///
-    /// # Errors
-    /// Returns [`CallError::TooDeep`] if the memory is exhausted.
+    /// Allocates `size` zeroed bytes above the existing frames and blocks. Returns `None` if the memory is exhausted.
     #[inline]
-    pub(crate) fn take(&self, size: usize, what: &dyn Fn() -> String) -> Result<*mut u8, CallError> {
+    pub(crate) fn take(&self, size: usize) -> Option<*mut u8> {
         let base = self.top.get();
         let left = self.layout.size() - (base.addr() - self.start.as_ptr().addr());
         let size = size.next_multiple_of(16);
         if size > left {
-            return Err(self.too_deep(what()));
+            return None;
         }
         // SAFETY: at least `size` bytes are free after `top`.
         unsafe { zero(base, size) };
         self.top.set(base.wrapping_add(size));
-        Ok(base)
+        Some(base)
     }
 
     /// Returns the error of a call that exceeds the depth limit or the memory limit.

@@ -10,6 +10,7 @@ use alcedo_base::boundary::{CallError, ScriptPlace};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use alcedo_base::repeats::{Repeats, times};
 use alcedo_reflect::collect::RootSource;
+use alcedo_reflect::function::Function;
 use alcedo_reflect::{World, held};
 use rustc_hash::FxHashMap;
 
@@ -153,10 +154,19 @@ impl Machine {
         error
     }
 
-    /// Returns the error of a refused call, for which [`Frames::push`] has pushed no frame.
+    /// Returns the error of a refused call, for which no frame or parameter block was allocated.
     #[cold]
-    pub(crate) fn too_deep(&self, world: &World, linked: &Linked) -> CallError {
-        self.refused(world, self.frames.too_deep(linked.function.path.to_string()))
+    pub(crate) fn too_deep(&self, world: &World, function: &Function) -> CallError {
+        self.refused(world, self.frames.too_deep(function.path.to_string()))
+    }
+
+    /// Allocates a zeroed parameter block of `size` bytes for a call of a function.
+    ///
+    /// # Errors
+    /// Returns [`CallError::TooDeep`] if the memory of frames is exhausted.
+    #[inline]
+    pub(crate) fn block(&self, world: &World, size: usize, function: &Function) -> Result<*mut u8, CallError> {
+        self.frames.take(size).ok_or_else(|| self.too_deep(world, function))
     }
 
     /// Resets the counters if no script is running.

@@ -79,7 +79,7 @@ impl Machine {
         let depth = self.frames.depth();
         let _mark = self.mark();
         let pushed = self.frames.push(Rc::clone(linked), object, memory, class, std::ptr::null());
-        let base = pushed.map_err(|linked| self.too_deep(world, &linked))?;
+        let base = pushed.map_err(|linked| self.too_deep(world, &linked.function))?;
         let function = &linked.function;
         let one = |param: &Property, from: *const u8, to: *mut u8| {
             let at = param.offset as usize;
@@ -121,7 +121,7 @@ impl Machine {
     pub(crate) unsafe fn call_plain(&self, world: &World, site: &Site, base: *mut u8) -> bool {
         let (function, _mark) = (&*site.function, self.mark());
         let call = || -> Result<(), CallError> {
-            let block = self.frames.take(site.block as usize, &|| function.path.to_string())?;
+            let block = self.block(world, site.block as usize, function)?;
             function.may_run(world, ObjectHandle::NONE)?;
             // SAFETY: the caller promised its frame; `block` is a zeroed block of the function, and has no other use until the call has
             // returned.
@@ -153,7 +153,7 @@ impl Calling<'_> {
     fn call_with_block(self, object: ObjectHandle, function: &Function) -> Result<(), CallError> {
         let Self { machine, world, site, registers } = self;
         let size = (site.block as usize).max(function.params_size());
-        let block = machine.frames.take(size, &|| function.path.to_string())?;
+        let block = machine.block(world, size, function)?;
         // SAFETY: `registers` are those of the caller; `block` is a zeroed block of a function of this signature, and has no other use
         // until the call has returned.
         let called = unsafe { run_in_block(world, site, object, function, registers.base(), block) };

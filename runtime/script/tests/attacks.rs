@@ -20,7 +20,7 @@ use crate::package::Scripts;
 use crate::support::{path, stage, test_function, try_stage};
 
 /// Creates a class `Robot` with this body. Returns the world and an object of the class.
-fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
+pub(crate) fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
     let scripts = Scripts::with_limits(limits);
     let text = format!("class Robot extends Machine;\n{body}");
     let class = scripts.load("Scripts", &[("Robot.uc", &text)]).remove(0);

@@ -1,6 +1,8 @@
 //! Tests broadcasts of scripts while listeners and arguments change the delegate, or destroy objects.
 
-use crate::attacks::{check, robot};
+use alcedo_script::Limits;
+
+use crate::attacks::{check, robot, robot_of};
 
 #[test]
 fn listeners_destroyed_during_a_broadcast_are_skipped() {
@@ -176,6 +178,24 @@ fn listeners_that_repeat_a_broadcast_of_a_script_end_after_few_calls() {
         function int Reports() { on_touch.Add(First); on_touch.Add(Second); on_touch.Broadcast(1); return Calls; }
         "#,
     );
+    let calls = scripts.outcome(robot, "Reports");
+    assert!(calls.parse::<u32>().is_ok_and(|calls| calls <= 128), "{calls} calls");
+}
+
+#[test]
+fn listeners_that_repeat_a_broadcast_end_after_few_calls_without_memory_for_a_native_call() {
+    let fields: String = (0..400).map(|at| format!("var int a{at}; ")).collect();
+    let body = format!(
+        r#"
+        struct Large {{ {fields} }};
+        var int Calls;
+        function Repeat() {{ weigh(); on_touch.Broadcast(1); }}
+        function First(int n) {{ local Large l; l.a0 = n; Calls += l.a0; if (Calls < 1000) try_call("Repeat"); }}
+        function Second(int n) {{ First(n); }}
+        function int Reports() {{ on_touch.Add(First); on_touch.Add(Second); on_touch.Broadcast(1); return Calls; }}
+        "#
+    );
+    let (scripts, robot) = robot_of(Limits { memory: 1 << 16, ..Limits::default() }, &body);
     let calls = scripts.outcome(robot, "Reports");
     assert!(calls.parse::<u32>().is_ok_and(|calls| calls <= 128), "{calls} calls");
 }

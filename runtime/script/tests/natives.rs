@@ -103,6 +103,16 @@ pub(crate) fn class() -> ClassDecl {
             Ok(())
         }),
         // Calls a function of an object by name, from native code into a script.
+        // Has a large parameter block.
+        function(
+            "weigh",
+            statics,
+            vec![PropertyDecl::new("slab", PropertyKind::STRUCT).of_type("/Script/Engine.Slab").with_default("()")],
+            |_, frame| {
+                frame.take_value()?;
+                frame.finish()
+            },
+        ),
         function(
             "call_by_name",
             0,

@@ -72,7 +72,7 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// Creates a world with the library, `Vector` and `Rotator`, the structs `Score`, `Panel` and `Grid` of the host, and native functions.
+    /// Creates a world with the library, `Vector` and `Rotator`, the structs `Score`, `Panel`, `Grid` and `Slab` of the host, and native functions.
     pub(crate) fn new() -> Self {
         Self::with_limits(Limits::default())
     }
@@ -106,12 +106,17 @@ impl Scripts {
             ..PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("i32")
         };
         let grid = StructDecl { fields: vec![cells], ..StructDecl::new("Engine", "Grid", Origin::Native) };
+        let slab = StructDecl {
+            fields: (0..512).map(|at| PropertyDecl::new(&format!("n{at}"), PropertyKind::I64)).collect(),
+            ..StructDecl::new("Engine", "Slab", Origin::Native)
+        };
         let structs = vec![
             triple("Vector", ["x", "y", "z"], PropertyKind::F32),
             triple("Rotator", ["pitch", "yaw", "roll"], PropertyKind::I32),
             score,
             panel,
             grid,
+            slab,
         ];
         let interfaces = vec![crate::natives::interface()];
         let (delegates, classes) = (vec![crate::natives::delegate()], vec![crate::natives::class()]);
