@@ -224,8 +224,10 @@ impl Agent {
         }
     }
 
-    /// Executes the requests from `alcedo dev` and sends the status. Must be called at a safe point.
+    /// Executes the requests from `alcedo dev` and sends the status. After the first load, the other requests wait for the next safe point,
+    /// because the host first creates its objects. Must be called at a safe point.
     pub(crate) fn attend(&self, runtime: &Runtime) {
+        let mut has_started = false;
         loop {
             // Restores the world before the next request, because this request may replace the file of the world.
             let world = self.restoring.borrow_mut().take_if(|_| runtime.generation() != 0);
@@ -233,8 +235,15 @@ impl Agent {
                 self.wait_for_write();
                 self.voice.send(&restore(runtime, &world));
             }
+            if has_started {
+                // Wakes a host that waits for closures, because further requests may have arrived.
+                let _woken = runtime.post_handle().post(|_runtime| {});
+                break;
+            }
             let Ok(order) = self.orders.try_recv() else { break };
+            let had_plugins = runtime.generation() != 0;
             self.obey(runtime, order);
+            has_started = !had_plugins && runtime.generation() != 0;
         }
         let now = self.begun.elapsed();
         if now.saturating_sub(self.last_status.get()) >= GLANCE {
@@ -435,6 +444,8 @@ mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
+    #[cfg(feature = "script")]
+    use std::path::PathBuf;
     use std::rc::Rc;
     use std::sync::{Arc, Mutex};
     #[cfg(feature = "script")]
@@ -536,15 +547,46 @@ mod tests {
         }
     }
 
+    /// Creates a package of scripts in the folder. Returns its path.
+    #[cfg(feature = "script")]
+    fn package_in(dir: &tempfile::TempDir) -> PathBuf {
+        let package = dir.path().join("Tale");
+        fs::create_dir(&package).expect("it is free");
+        fs::write(package.join("Hero.uc"), "class Hero extends Object;").expect("there is room");
+        package
+    }
+
+    #[cfg(feature = "script")]
+    #[test]
+    fn a_line_after_the_first_load_waits_until_the_host_can_create_objects() {
+        let runtime = Runtime::builder().package("Tale").build().expect("a host without natives");
+        let (agent, mut tool) = agent(&runtime);
+        let dir = tempfile::tempdir().expect("a folder");
+        for order in [ToHost::Load { libraries: vec![package_in(&dir)] }, ToHost::Line { line: "objects".into() }] {
+            send(&mut tool, &order).expect("the socket takes it");
+        }
+        while agent.orders.len() < 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // Runs the closures of the reading thread.
+        while runtime.wait(Duration::from_millis(100)) {
+            runtime.safe_point();
+        }
+        agent.attend(&runtime);
+        assert_eq!((runtime.generation(), agent.orders.len()), (1, 1));
+        assert!(runtime.wait(Duration::ZERO), "the next safe point is due");
+        agent.attend(&runtime);
+        assert!(agent.orders.is_empty());
+        drop(agent);
+    }
+
     #[cfg(feature = "script")]
     #[test]
     fn libraries_of_a_failed_reload_are_not_those_to_load_again() {
         let runtime = Runtime::builder().package("Tale").build().expect("a host without natives");
         let (agent, _tool) = agent(&runtime);
         let dir = tempfile::tempdir().expect("a folder");
-        let package = dir.path().join("Tale");
-        fs::create_dir(&package).expect("it is free");
-        fs::write(package.join("Hero.uc"), "class Hero extends Object;").expect("there is room");
+        let package = package_in(&dir);
         agent.load(&runtime, std::slice::from_ref(&package));
         assert_eq!(runtime.generation(), 1);
         agent.load(&runtime, &[dir.path().join("none")]);
@@ -559,9 +601,7 @@ mod tests {
         let runtime = Runtime::builder().package("Tale").build().expect("a host without natives");
         let (agent, mut tool) = agent(&runtime);
         let dir = tempfile::tempdir().expect("a folder");
-        let (package, world) = (dir.path().join("Tale"), dir.path().join("world"));
-        fs::create_dir(&package).expect("it is free");
-        fs::write(package.join("Hero.uc"), "class Hero extends Object;").expect("there is room");
+        let (package, world) = (package_in(&dir), dir.path().join("world"));
         runtime.worlds().save(&world).expect("a whole file");
         agent.load(&runtime, &[dir.path().join("none")]);
         agent.obey(&runtime, ToHost::Restore { world });
@@ -572,6 +612,8 @@ mod tests {
         while agent.orders.len() < 2 {
             std::thread::sleep(Duration::from_millis(1));
         }
+        // The first call restores the world, and the second one saves it.
+        agent.attend(&runtime);
         agent.attend(&runtime);
         drop(agent);
         tool.shutdown(Shutdown::Write).expect("it is open");

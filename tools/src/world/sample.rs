@@ -86,6 +86,18 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
     let runtime = builder(options).development().build()?;
     runtime.objects().spawn(WORLD)?;
     let (mut populated, mut generation) = (Populated::default(), 0);
+    // Spawns objects again in each new generation, because the new code may contain a fix for a class whose spawn failed. Returns true in a
+    // new generation.
+    let mut populate = || {
+        let is_new = std::mem::replace(&mut generation, runtime.generation()) != runtime.generation();
+        if is_new {
+            for population in populated.populate(&runtime, options.objects) {
+                // Prints to standard output, which `alcedo dev` forwards to the user.
+                print_result(&population.line(paint));
+            }
+        }
+        is_new
+    };
     let (begun, mut pace) = (Instant::now(), Pace::default());
     while !runtime.shutdown_requested() {
         let now = begun.elapsed();
@@ -93,20 +105,16 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
             // Handles a requested load immediately, without waiting for the next frame.
             runtime.safe_point();
         }
+        // Spawns the objects before the next safe point, at which a console line may use them.
+        let is_new = populate();
         let now = begun.elapsed();
         // Runs new code immediately, too. The extra tick counts as the tick of the next frame.
-        if generation != runtime.generation() || pace.rest(now).is_zero() {
+        if is_new || pace.rest(now).is_zero() {
             runtime.tick(Budget::frame());
             pace.ticked(begun.elapsed(), begun.elapsed() - now);
+            populate();
         } else {
             std::thread::sleep(pace.moment(now));
-        }
-        // Spawns objects again in each new generation, because the new code may contain a fix for a class whose spawn failed.
-        if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
-            for population in populated.populate(&runtime, options.objects) {
-                // Prints to standard output, which `alcedo dev` forwards to the user.
-                print_result(&population.line(paint));
-            }
         }
     }
     let left = runtime.shutdown().left;
