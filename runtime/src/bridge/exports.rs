@@ -96,7 +96,7 @@ impl Exports {
     /// function of the older build until the gate of that build closes.
     ///
     /// # Errors
-    /// Returns the names of two functions if the plain name fits two types of one build.
+    /// Returns the names of two functions if the plain name fits two types of one build, and is the whole path of neither type.
     pub(crate) fn find(&self, module: &str, type_path: &str, name: &str) -> Result<Option<Export>, String> {
         let exports = self.by_module.borrow();
         let is_meant = |export: &&Export| {
@@ -106,12 +106,23 @@ impl Exports {
                 && *export.name == *name
                 && is_type(&export.type_path, type_path)
         };
-        let mut found = exports.values().flatten().filter(is_meant);
-        let Some(first) = found.next() else { return Ok(None) };
-        match found.find(|other| other.gate.tag().id == first.gate.tag().id) {
-            Some(second) => Err(format!("{} or {}", first.full, second.full)),
-            None => Ok(Some(first.clone())),
+        let mut found: Vec<_> = exports.values().flatten().filter(is_meant).collect();
+        let oldest = found.first().map(|export| export.gate.tag().id);
+        found.retain(|export| Some(export.gate.tag().id) == oldest);
+        prefer_whole_paths(&mut found, |export| *export.type_path == *type_path);
+        match found[..] {
+            [] => Ok(None),
+            [export] => Ok(Some(export.clone())),
+            [first, second, ..] => Err(format!("{} or {}", first.full, second.full)),
         }
+    }
+}
+
+/// Removes the other candidates if the requested name is the whole path of a candidate's type. The path of an undeclared type is its plain
+/// name, which may also fit a declared type.
+pub(crate) fn prefer_whole_paths<T>(found: &mut Vec<T>, is_whole: impl Fn(&T) -> bool) {
+    if found.iter().any(&is_whole) {
+        found.retain(is_whole);
     }
 }
 
@@ -164,6 +175,10 @@ mod tests {
         exports.add(sum_of("/Script/Town.Line", &old));
         assert_eq!(find("Line"), Err("nm:/m:/Script/Game.Line:sum or nm:/m:/Script/Town.Line:sum".to_owned()));
         assert_eq!((find("Town.Line"), find("/Script/Game.Line")), (Ok(Some(1)), Ok(Some(1))));
+        // The plain name is the whole path of an undeclared type.
+        exports.add(sum_of("Line", &old));
+        let found = exports.find("m", "Line", "sum").map(|found| found.map(|found| found.full.to_string()));
+        assert_eq!(found, Ok(Some("nm:/m:Line:sum".to_owned())));
     }
 
     #[test]

@@ -69,8 +69,10 @@ impl<'a> Method<'a> {
 pub(super) fn resolve(weak: &Weak<Core>, name: &ZCallName) -> Result<Answer, CallError> {
     let core = alive(weak)?;
     let Some(Method { module, type_path, method }) = Method::of(name) else { return Ok(Answer::declined("")) };
-    let ambiguous =
-        |found: String| CallError::NotFound { message: format!("`{name}` may be {found}: name the whole type") };
+    let ambiguous = |found: String| {
+        let message = format!("`{name}` may be {found}: name the whole type, or rename a type");
+        CallError::NotFound { message }
+    };
     if let Some(export) = core.exports.find(module, type_path, method).map_err(ambiguous)? {
         return Ok(Answer::Function(export_call(export, weak)));
     }

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use alcedo_abi::host_direct::DirectCallee;
 
 use crate::boundary::{CallError, mismatch, not_found};
-use crate::bridge::exports::{ModuleExport, is_type};
+use crate::bridge::exports::{ModuleExport, is_type, prefer_whole_paths};
 use crate::bridge::nm::Method;
 use crate::bridge::protocols::built_in;
 use crate::handles::ZCallHandle;
@@ -235,6 +235,8 @@ fn find(
             exports.map(move |(at, export)| (module, at, export))
         });
         let mut found: Vec<_> = all.filter(|(module, _, export)| is_meant(module, export)).collect();
+        let is_whole = |export: &ModuleExport| method.is_some_and(|method| *export.type_path == *method.type_path);
+        prefer_whole_paths(&mut found, |(_, _, export)| is_whole(export));
         match found.len() {
             // If the named module is present, the search ends, even if the module lacks the function.
             0 if method.is_some_and(|method| held.iter().any(|module| *module.name() == *method.module)) => break,
