@@ -102,7 +102,6 @@ pub(crate) fn class() -> ClassDecl {
             }
             Ok(())
         }),
-        // Calls a function of an object by name, from native code into a script.
         // Has a large parameter block.
         function(
             "weigh",
@@ -113,6 +112,7 @@ pub(crate) fn class() -> ClassDecl {
                 frame.finish()
             },
         ),
+        // Calls a function of an object by name, from native code into a script.
         function(
             "call_by_name",
             0,

@@ -72,7 +72,8 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// Creates a world with the library, `Vector` and `Rotator`, the structs `Score`, `Panel`, `Grid` and `Slab` of the host, and native functions.
+    /// Creates a world with the library, `Vector` and `Rotator`, the structs `Score`, `Panel`, `Grid` and `Slab` of the host, and native
+    /// functions.
     pub(crate) fn new() -> Self {
         Self::with_limits(Limits::default())
     }
