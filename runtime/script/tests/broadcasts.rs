@@ -184,7 +184,8 @@ fn listeners_that_repeat_a_broadcast_of_a_script_end_after_few_calls() {
 
 #[test]
 fn listeners_that_repeat_a_broadcast_end_after_few_calls_without_memory_for_a_native_call() {
-    let fields: String = (0..400).map(|at| format!("var int a{at}; ")).collect();
+    // These frames exhaust the memory before the maximum number of entries is reached. The block of `weigh` is larger than each frame.
+    let fields: String = (0..800).map(|at| format!("var int a{at}; ")).collect();
     let body = format!(
         r#"
         struct Large {{ {fields} }};
