@@ -159,9 +159,12 @@ impl<'a> KeyedMut<'a> {
                 // The key was changed in its row after the row was indexed. A lookup by the current hash therefore does not find the entry.
                 Err(_) => index.retain(|found| found.at != at),
             }
-            match index.find_mut(moved.key().hashed(), |found| found.at == last) {
-                Some(found) => found.at = at,
-                None => index.iter_mut().filter(|found| found.at == last).for_each(|found| found.at = at),
+            // The last row does not move, and its entry is already removed. A search for this entry would visit the whole index.
+            if at != last {
+                match index.find_mut(moved.key().hashed(), |found| found.at == last) {
+                    Some(found) => found.at = at,
+                    None => index.iter_mut().filter(|found| found.at == last).for_each(|found| found.at = at),
+                }
             }
         }
         removed.destroy();
