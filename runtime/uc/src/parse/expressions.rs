@@ -156,7 +156,8 @@ impl Parser<'_> {
         self.node(ExprKind::Prefix(sign, Box::new(of)), span, depth)
     }
 
-    fn postfix(&mut self) -> Read<Expr> {
+    /// Parses a value with the calls, members, elements and steps after it.
+    pub(super) fn postfix(&mut self) -> Read<Expr> {
         let mut of = self.primary()?;
         loop {
             let token = self.peek();

@@ -140,7 +140,8 @@ impl Parser<'_> {
             "for" => self.for_statement(),
             "foreach" => {
                 self.next();
-                let over = self.expression()?;
+                // Parses no operators after the call, because `foreach Array(X) F(X);` would otherwise use `F` as an operator.
+                let over = self.postfix()?;
                 head(StmtKind::ForEach(over, self.inner_body()?), start.span)
             }
             "switch" => self.switch_statement(),
