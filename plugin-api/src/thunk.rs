@@ -175,7 +175,8 @@ impl Frame<'_> {
         host("reading a number of a parameter")?.frame_number(self.number, param.0, path)
     }
 
-    /// Returns the value at `path` as a string. Strings and names are returned unchanged; the host formats values of all other types.
+    /// Returns the value at `path` as a string. Strings (except `UText`) and names are returned unchanged; the host formats
+    /// values of all other types.
     ///
     /// # Errors
     /// Fails if the path does not exist.
@@ -214,8 +215,8 @@ impl Frame<'_> {
         intern(&self.text(param, path)?).map(UName)
     }
 
-    /// Overwrites an out parameter with `value`, which is passed as a string. Strings and names are assigned unchanged. A value of any
-    /// other type is parsed, in the format that [`Frame::text`] returns.
+    /// Overwrites an out parameter with `value`, which is passed as a string. Strings (except `UText`) and names are assigned
+    /// unchanged. A value of any other type is parsed, in the format that [`Frame::text`] returns.
     ///
     /// # Errors
     /// Fails if [`Frame::finish`] has not been called, if the parameter is not an out parameter, or if the string cannot be parsed. Also

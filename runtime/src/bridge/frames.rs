@@ -163,7 +163,7 @@ pub(crate) fn number(value: Ptr<'_>) -> Result<f64, CallError> {
     found.ok_or_else(|| mismatch(&"the value", value.ty(), &"a number"))
 }
 
-/// Formats a value. Strings of each kind and names are formatted without quotes.
+/// Formats a value. Names and strings of each kind except `LocalText` are formatted without quotes.
 pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
     match value.read() {
         Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => text,

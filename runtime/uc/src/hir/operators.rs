@@ -210,7 +210,7 @@ ops! {
     ClockwiseFrom,
 }
 
-/// Conversions between types. A conversion always succeeds.
+/// Conversions between types. Only [`Conversion::NumToEnum`] rejects some values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conversion {
     /// Converts a number to another kind, like `as` in Rust. A conversion from integer to integer keeps the low bits. A conversion from
@@ -218,8 +218,9 @@ pub enum Conversion {
     Num(Num, Num),
     /// Converts an enum whose discriminants have the first kind to a number of the second kind.
     EnumToNum(Num, Num),
-    /// Converts a number of the first kind to the enum at the path. The discriminants of the enum have the second kind. If the number is
-    /// not a discriminant, it is stored unchanged.
+    /// Converts a number of the first kind to the enum at the path. The discriminants of the enum have the second kind. If the enum
+    /// does not accept the number, the conversion fails. A flags enum accepts all numbers of the second kind, and every other enum only
+    /// the numbers of its entries.
     NumToEnum(Num, Path, Num),
     /// Converts a number of this kind to the name of the entry with this number. The path names the enum. If no entry has the number, the
     /// result consists of the digits of the number, or, for a flags enum, of the names of all set flags (`A | B`).
