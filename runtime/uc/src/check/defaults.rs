@@ -8,7 +8,7 @@ use super::symbols::At;
 use super::{Checker, Found, Reported};
 use crate::ast::{self, DefaultLine, DefaultValue, DefaultValueKind, Ident, Item};
 use crate::diagnostic::Diagnostic;
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
@@ -227,10 +227,10 @@ impl<'a> Checker<'a> {
 
     /// Evaluates the elements of a set. Reports duplicates.
     fn default_set(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Const> {
-        let mut row = Vec::new();
+        let (mut keys, mut row) = (HashSet::default(), Vec::new());
         for value in values {
             let found = self.default_value(value, of, place)?;
-            self.is_new(&row, &found, (place.file, value.span))?;
+            self.add_key(&mut keys, &found, (place.file, value.span))?;
             row.push(found);
         }
         Ok(Const::Array(row))
@@ -238,7 +238,7 @@ impl<'a> Checker<'a> {
 
     /// Evaluates the pairs of a map. Reports duplicate keys.
     fn default_map(&self, values: &[DefaultValue], key: &Type, of: &Type, place: &Place<'_>) -> Found<Const> {
-        let (mut keys, mut pairs) = (Vec::new(), Vec::new());
+        let (mut keys, mut pairs) = (HashSet::default(), Vec::new());
         for value in values {
             let DefaultValueKind::Array(pair) = &value.kind else {
                 let error = Diagnostic::error("uc-default", (place.file, value.span), "this is not a map entry");
@@ -249,18 +249,16 @@ impl<'a> Checker<'a> {
                 return self.refuse("uc-default", (place.file, value.span), message);
             };
             let found = self.default_value(one, key, place)?;
-            self.is_new(&keys, &found, (place.file, one.span))?;
-            keys.push(found.clone());
+            self.add_key(&mut keys, &found, (place.file, one.span))?;
             pairs.push(Const::Array(vec![found, self.default_value(other, of, place)?]));
         }
         Ok(Const::Array(pairs))
     }
 
-    fn is_new(&self, known: &[Const], found: &Const, at: At) -> Found<()> {
-        if known.iter().any(|known| is_same_key(known, found)) {
-            return self.refuse("uc-default", at, "this is a duplicate");
-        }
-        Ok(())
+    /// Adds the key to the keys of a set or map. Each key is stored in its debug format, which differs for floats with different bits, as
+    /// keys do when the script runs.
+    fn add_key(&self, keys: &mut HashSet<String>, key: &Const, at: At) -> Found<()> {
+        if keys.insert(format!("{key:?}")) { Ok(()) } else { self.refuse("uc-default", at, "this is a duplicate") }
     }
 
     fn empty_of(&self, ty: &Type, at: At) -> Found<Const> {
@@ -437,23 +435,6 @@ impl<'a> Checker<'a> {
         }
         let message = format!("{text} does not fit in `{}`: its range is {low} to {high}", num.script_name());
         self.refuse("uc-number-range", at, message)
-    }
-}
-
-/// Returns true for keys that are equal in a set or map at run time, where floats are compared by their bits.
-fn is_same_key(one: &Const, two: &Const) -> bool {
-    match (one, two) {
-        (Const::Float(one), Const::Float(two)) => one.to_bits() == two.to_bits(),
-        (Const::Struct(one), Const::Struct(two)) => {
-            let is_same = |((name, one), (other, two)): (&(String, Const), &(String, Const))| {
-                name == other && is_same_key(one, two)
-            };
-            one.len() == two.len() && one.iter().zip(two).all(is_same)
-        }
-        (Const::Array(one), Const::Array(two)) => {
-            one.len() == two.len() && one.iter().zip(two).all(|(one, two)| is_same_key(one, two))
-        }
-        (one, two) => one == two,
     }
 }
 

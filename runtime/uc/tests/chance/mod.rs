@@ -371,6 +371,10 @@ fn long_sources_are_handled() {
         format!("class Long extends Actor;\ndefaultproperties {{\n{}", many("A=(B=(\n", 100_000)),
         many("\r", 4_000_000),
         format!(
+            "class Long extends Actor; var set<int> X; defaultproperties {{ X=({}0) }}",
+            (1..200_000).map(|at| format!("{at},")).collect::<String>()
+        ),
+        format!(
             "class Long extends Actor; enum E {{ {} }}",
             (0..50_000).map(|at| format!("E{at}, ")).collect::<String>()
         ),
