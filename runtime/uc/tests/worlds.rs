@@ -287,6 +287,17 @@ fn totals_of_a_package_are_limited_and_each_limit_is_reported_once() {
 }
 
 #[test]
+fn a_delegate_may_take_delegates_that_later_lines_declare() {
+    let text = "class Program extends Object;
+        delegate First(delegate<Second> f);
+        delegate Second(array<delegate<Third> > f);
+        delegate Third(int i);";
+    let found = checked(&root(), text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let names: Vec<_> = found.package.delegates.iter().map(|found| &*found.name).collect();
+    assert_eq!(names, ["Third", "Second", "First"]);
+}
+
+#[test]
 fn a_long_chain_of_constants_is_reported_once() {
     let world = root();
     let program = |consts: String| format!("class Program extends Object; {consts}");

@@ -6,12 +6,12 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Checker;
-use super::declare::Work;
+use super::declare::{Work, in_order};
 use super::functions::FuncWork;
 use super::symbols::{At, ClassSym, DelegateSym, PropSym};
-use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
+use crate::ast::{self, FunctionKind, Ident, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
-use crate::hash::HashSet;
+use crate::hash::{HashMap, HashSet};
 use crate::hir::{self, Access, Path, Type, delegate_property};
 use crate::parse::VAR_SPECIFIERS;
 
@@ -20,6 +20,9 @@ pub(super) struct Members<'a> {
     pub(super) properties: Vec<hir::Property>,
     pub(super) functions: Vec<FuncWork<'a>>,
 }
+
+/// A delegate to declare, with its class and its path.
+type OpenDelegate<'w, 'a> = (&'w Work<'a>, &'a ast::Function, Path);
 
 /// Flags of a variable without specifiers.
 const ACCESSIBLE: u64 = property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE;
@@ -36,19 +39,28 @@ struct VarSpecifiers {
 
 impl<'a> Checker<'a> {
     pub(super) fn declare_delegates(&self, works: &[Work<'a>], package: &mut hir::Package) {
-        let mut open: Vec<(&Work<'a>, &'a ast::Function)> = Vec::new();
+        let mut open: Vec<OpenDelegate<'_, 'a>> = Vec::new();
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::default();
         for work in works {
             for item in work.items {
                 if let Item::Function(found) = item
                     && found.kind == FunctionKind::Delegate
                 {
-                    open.push((work, found));
+                    by_name.entry(found.name.text.to_ascii_lowercase()).or_default().push(open.len());
+                    open.push((work, found, format!("{}:{}", work.path, found.name.text).into()));
                 }
             }
         }
-        // Declares delegates that have delegate parameters last, because their parameter types must already be declared.
-        open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
-        for (work, found) in open {
+        // Declares each delegate after the delegates in its signature, because these types must already be declared.
+        let needs = |(_, found, _): &OpenDelegate<'_, 'a>, _: &HashMap<Path, usize>| {
+            let mut names = Vec::new();
+            let types = found.params.iter().map(|param| &param.ty).chain(&found.result);
+            types.for_each(|ty| add_delegates(ty, &mut names));
+            let needed = names.iter().filter_map(|name| by_name.get(&name.text.to_ascii_lowercase()));
+            needed.flatten().copied().collect::<Vec<_>>()
+        };
+        let (open, cyclic) = in_order(open, |(_, _, path)| path, needs);
+        for (work, found, _) in open.into_iter().chain(cyclic) {
             // If a base class declares the delegate, this class only overrides the body of the delegate.
             let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
             if overridden.is_none() {
@@ -261,7 +273,7 @@ impl<'a> Checker<'a> {
 
     /// Reports an access specifier that contradicts an earlier access specifier.
     pub(super) fn one_access<'m>(&self, specifiers: impl Iterator<Item = &'m Modifier>, file: usize, id: &'static str) {
-        let is_access = |word: &ast::Ident| ["private", "protected", "public"].iter().any(|known| word.is(known));
+        let is_access = |word: &Ident| ["private", "protected", "public"].iter().any(|known| word.is(known));
         let mut found = specifiers.map(|modifier| &modifier.name).filter(|word| is_access(word));
         let Some(first) = found.next() else { return };
         if let Some(second) = found.find(|second| !second.is(&first.text)) {
@@ -276,7 +288,7 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-syntax", at, message).hint("declare it in the class"));
     }
 
-    pub(super) fn warn_once(&self, file: usize, word: &ast::Ident, id: &'static str, message: &str) {
+    pub(super) fn warn_once(&self, file: usize, word: &Ident, id: &'static str, message: &str) {
         if self.is_first(file, id.to_owned()) {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());
         }
@@ -303,10 +315,11 @@ fn count_nodes(signature: &SignatureText) -> usize {
     signature.arguments.iter().chain(signature.result.as_deref()).map(of).sum()
 }
 
-fn names_delegate(ty: &TypeRef) -> bool {
+/// Adds the names of the delegates that the type contains.
+fn add_delegates<'t>(ty: &'t TypeRef, names: &mut Vec<&'t Ident>) {
     match &ty.kind {
-        TypeKind::Delegate(_) => true,
-        TypeKind::Generic(_, of) => of.iter().any(names_delegate),
-        _ => false,
+        TypeKind::Delegate(path) => names.extend(path.last()),
+        TypeKind::Generic(_, of) => of.iter().for_each(|of| add_delegates(of, names)),
+        _ => {}
     }
 }
