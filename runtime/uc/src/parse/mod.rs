@@ -28,6 +28,8 @@ pub const MAX_DEPTH: u32 = 64;
 pub const MAX_EXPRESSION_DEPTH: u32 = 160;
 /// Maximum number of reported errors per file. The parser stops at this number.
 pub const MAX_ERRORS: usize = 60;
+/// Maximum number of warnings per file. The parser drops further warnings, because one string may contain millions of unknown escapes.
+const MAX_WARNINGS: usize = 1_000;
 
 /// Minimum size in bytes of a package that is parsed on several threads. A single thread parses a package of this size in about four
 /// milliseconds.
@@ -232,7 +234,7 @@ impl<'s> Parser<'s> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.stopped {
+        if self.stopped || (!diagnostic.is_error() && self.diagnostics.len() >= MAX_WARNINGS) {
             return;
         }
         // Reports at most one error for each location, because further errors are usually consequences of the first.
