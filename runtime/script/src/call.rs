@@ -14,6 +14,7 @@ use alcedo_reflect::function::Function;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::value::{Binding, Value};
 
+use crate::cost;
 use crate::exec::{Callee, Linked, LinkedPlace, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
 use crate::place::{Registers, check_class};
@@ -146,7 +147,11 @@ impl Calling<'_> {
         let current = place.map(|place| registers.read(world, place)).transpose()?.and_then(Result::ok);
         let bound = match current.unwrap_or_else(|| registers.ptr(delegate)).read() {
             Value::Delegate(binding) => vec![binding],
-            Value::Multicast(bindings) | Value::Sparse(bindings) => bindings,
+            Value::Multicast(bindings) | Value::Sparse(bindings) => {
+                // The bindings of destroyed and dormant objects cause no calls, which would count as rounds.
+                cost::add(bindings.len() as u64);
+                bindings
+            }
             _ => Vec::new(),
         };
         let is_single = matches!(delegate.property.ty, PropertyType::Delegate(_));

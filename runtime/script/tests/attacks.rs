@@ -40,6 +40,25 @@ pub(crate) fn check(body: &str, function: &str, expected: &str) {
 }
 
 #[test]
+fn listeners_that_are_skipped_count_as_rounds() {
+    let limits = Limits { rounds: 100_000, ..Limits::default() };
+    let body = "
+        function Touched(int n) { }
+        function int Fill() {
+            local Robot other;
+            local int i;
+            for (i = 0; i < 50; i++) { other = new class'Robot'; on_touch.Add(other.Touched); destroy_it(other); }
+            return i;
+        }
+        function int Touch() { local int i; for (i = 0; i < 10000; i++) on_touch.Broadcast(1); return i; }";
+    let (scripts, robot) = robot_of(limits, body);
+    assert_eq!(scripts.outcome(robot, "Touch"), "10000");
+    assert_eq!(scripts.outcome(robot, "Fill"), "50");
+    let error = scripts.outcome(robot, "Touch");
+    assert!(error.contains("100000 loop rounds"), "{error}");
+}
+
+#[test]
 fn an_order_that_panics_leaves_no_call_behind() {
     let (scripts, robot) = robot(
         "function int Sorts() { local array<int> a; a.AddItem(2); a.AddItem(1); a.Sort(order_panics); return 1; }\n\
