@@ -1,7 +1,6 @@
 //! Compares containers with containers of the standard library, after each operation of a random sequence.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::{Duration, Instant};
 
 use alcedo_abi::value::ArrayRaw;
 
@@ -209,28 +208,6 @@ fn invalid_operations_are_refused_without_changes() {
     let reserved = array_in(&mut huge).reserve(u32::MAX);
     assert!(matches!(reserved, Ok(()) | Err(ContainerError::NoMemory { .. })), "{reserved:?}");
     huge.as_mut().destroy();
-}
-
-/// Empties a set of 20,000 numbers. `at` returns the row to remove from the index of the last row. Returns the time of the fastest run.
-fn time_to_empty(at: fn(u32) -> u32) -> Duration {
-    let numbers = Value::Set((0..20_000).map(Value::U32).collect());
-    let run = |_: u32| {
-        let mut own = OwnedValue::zero(type_of("Set(u32)"));
-        own.write(&numbers).unwrap();
-        let mut set = keyed_mut(own.as_mut()).unwrap();
-        let begun = Instant::now();
-        while let Some(last) = set.as_ref().len().checked_sub(1) {
-            set.remove(at(last)).unwrap();
-        }
-        begun.elapsed()
-    };
-    (0..3).map(run).min().unwrap()
-}
-
-#[test]
-fn the_removal_of_the_last_row_visits_no_other_rows() {
-    let (first, last) = (time_to_empty(|_| 0), time_to_empty(|last| last));
-    assert!(last < first * 10, "{last:?} from the last row on, and {first:?} from the first");
 }
 
 #[test]
