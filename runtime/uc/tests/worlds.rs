@@ -249,6 +249,14 @@ fn messages_of_a_package_have_a_limit_and_a_count() {
 }
 
 #[test]
+fn warnings_of_the_parser_about_a_file_have_a_limit() {
+    let escapes = "\\q".repeat(1_200);
+    let text = format!("class Program extends Object; var string X; function F() {{ X = \"{escapes}\"; }}");
+    let found = checked(&root(), &text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert_eq!(found.warnings.len(), 1_000);
+}
+
+#[test]
 fn totals_of_a_package_are_limited_and_each_limit_is_reported_once() {
     let world = root();
     let program = |items: String| format!("class Program extends Object; {items}");

@@ -364,7 +364,6 @@ fn long_sources_are_handled() {
             (0..20_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect::<String>()
         ),
         format!("class Long extends Actor; function F() {{ Label = \"{}\"; }}", many("x", 1_000_000)),
-        format!("class Long extends Actor; function F() {{ Label = \"{}\"; }}", many("\\q", 200_000)),
         format!("class {} extends Actor;", many("L", 100_000)),
         format!("class Long extends Actor;{}{}", many(" ", 200_000), many("# ", 200_000)),
         format!("class Long extends Actor;\n{}", many("#\n", 200_000)),
