@@ -1,9 +1,10 @@
 //! Tests delegates of scripts. Scripts, the host and defaults bind them. The bindings are kept across edits and while objects are dormant.
 
 use alcedo_runtime::native::{Delegate, MulticastDelegate, uclass};
-use alcedo_runtime::{Value, natives};
+use alcedo_runtime::{Runtime, Value, natives};
 
 use crate::scripts::{Package, builder, call, get, host_of, reload_of, spawn};
+use crate::support;
 
 /// Button of the host, which scripts extend.
 #[uclass(package = "Test", blueprintable)]
@@ -226,6 +227,34 @@ fn a_delegate_to_a_static_function_calls_its_new_body() {
     package.edit("Bell.uc", "Kept = Ring;", "Kept = Rang;");
     reload_of(&host, &package);
     assert_eq!(run(), Some(Value::I32(-1)), "the function is gone");
+}
+
+#[test]
+fn a_saved_delegate_is_bound_to_the_static_function_of_its_own_class() {
+    let text = BELL_TEXT.replace("function int Ring(int Times)\n{\n    Rung += Times;\n    return Rung;", STATIC_RING);
+    let tale = Package::new("Tale", &[("Bell.uc", &text)]);
+    let saga = Package::new("Saga", &[("Bell.uc", &text.replace("Times * 2", "Times * 3"))]);
+    let folders = [tale.folder.clone(), saga.folder.clone()];
+    let host = || support::host_of(builder().package("Saga"), &folders);
+    let first = host();
+    let paths = ["/Script/Tale.Bell", "/Script/Saga.Bell"].map(|class| {
+        let bell = spawn(&first, class);
+        call(&first, bell, "Bind", &[]);
+        first.objects().path_of(bell).expect("it is alive")
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = folder.path().join("world");
+    first.worlds().save(&world).expect("it is saved");
+    let check = |host: &Runtime| {
+        let report = host.worlds().load(&world).unwrap_or_else(|error| panic!("{error}"));
+        let bells = paths.each_ref().map(|path| host.objects().at_path(path).expect("it was loaded"));
+        let rung = bells.map(|bell| call(host, bell, "Run", &[Value::I32(2)]));
+        assert_eq!(rung, [4, 6].map(|times| Some(Value::I32(times))), "{report}");
+    };
+    check(&first);
+    tale.remove("Bell.uc");
+    tale.write("Chime.uc", &text.replace("class Bell extends", "class Chime<Was=Bell> extends"));
+    check(&host());
 }
 
 const STATIC_RING: &str = "static function int Ring(int Times)\n{\n    return Times * 2;";

@@ -38,7 +38,11 @@ impl World {
     /// in one outer may share a name. The function then returns the latest object. A default subobject is also found by an earlier name of
     /// its property, and a class default object by an earlier name of its class.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
-        let parts = path.strip_prefix(ROOT)?.split('/');
+        self.object_in(ObjectHandle::NONE, path.strip_prefix(ROOT)?)
+    }
+
+    /// Variant of [`World::object_at`] for a path that begins inside `outer`.
+    fn object_in(&self, outer: ObjectHandle, path: &str) -> Option<ObjectHandle> {
         let step = |outer, part| {
             let name = unescape(part)?;
             self.0.objects.find(outer, &name).or_else(|| match outer.is_none() {
@@ -46,7 +50,7 @@ impl World {
                 false => self.renamed_part(outer, &name),
             })
         };
-        parts.into_iter().try_fold(ObjectHandle::NONE, step)
+        path.split('/').try_fold(outer, step)
     }
 
     /// Returns the default subobject whose property has an earlier or later name `name`.
@@ -87,6 +91,28 @@ impl World {
             RenameError::Stale { handle } => CallError::Stale { handle },
             other => CallError::other(other.to_string()),
         })
+    }
+}
+
+impl crate::World {
+    /// Returns the path of a class default object or of an object inside it: the path of the class, followed by the names of the objects
+    /// inside. The paths from [`World::path_of`] are equal for classes of one name in two packages. Returns `None` for all other objects.
+    pub fn template_path(&self, object: ObjectHandle) -> Option<String> {
+        let outer = |object: &ObjectHandle| self.objects.outer(*object).filter(|outer| !outer.is_none());
+        let root = std::iter::successors(Some(object), outer).last()?;
+        let class = self.objects.class(root).filter(|class| class.cdo.get() == root)?;
+        let path = self.path_of(object)?;
+        let inside = path.strip_prefix(ROOT)?.find('/').map_or("", |at| &path[ROOT.len() + at..]);
+        Some(format!("{}{inside}", class.path))
+    }
+
+    /// Returns the object at a path from [`Self::template_path`]. Earlier names of the class and of subobjects are also found.
+    pub fn template_at(&self, path: &str) -> Option<ObjectHandle> {
+        // The path of a class contains two slashes.
+        let end = path.match_indices('/').nth(2).map_or(path.len(), |(at, _)| at);
+        let (class, inside) = path.split_at(end);
+        let cdo = Some(self.types.class_by_path(class)?.cdo.get()).filter(|cdo| !cdo.is_none())?;
+        inside.strip_prefix('/').map_or(Some(cdo), |inside| self.object_in(cdo, inside))
     }
 }
 
@@ -135,7 +161,9 @@ mod tests {
 
     use super::{escape, unescape};
     use crate::World;
+    use crate::decl::ClassDecl;
     use crate::object_flags;
+    use crate::origin::Origin;
     use crate::testing::{declare, dynamic, world};
 
     /// Creates a world, and creates an object for each path in order.
@@ -204,6 +232,25 @@ mod tests {
         world.types.redirect("/Script/Game.Leaf", "/Script/Game.Node");
         assert_eq!(world.object_at("/World/Default__Leaf"), Some(cdo));
         assert_eq!((world.object_at("/World/Leaf"), world.object_at("/World/a/Default__Leaf")), (None, None));
+    }
+
+    #[test]
+    fn classes_of_one_name_have_different_template_paths() {
+        let world = world();
+        let templates = |package: &str| {
+            let class = ClassDecl::new(package, "Node", "/Script/Engine.Object", Origin::Native);
+            let class = declare(&world, [class]).remove(0);
+            let name = Some(world.names.intern("Default__Node"));
+            let cdo = world.objects.allocate(&class, name, ObjectHandle::NONE, object_flags::CDO);
+            class.cdo.set(cdo);
+            let part = world.objects.part_name("body");
+            [cdo, world.objects.allocate_part(&class, part, cdo, object_flags::SUBOBJECT, 0)]
+        };
+        let templates = [templates("Test"), templates("Game")].concat();
+        let paths = ["/Script/Test.Node", "/Script/Test.Node/body", "/Script/Game.Node", "/Script/Game.Node/body"];
+        for (path, object) in paths.into_iter().zip(templates) {
+            assert_eq!((world.template_path(object).as_deref(), world.template_at(path)), (Some(path), Some(object)));
+        }
     }
 
     #[test]

@@ -86,7 +86,10 @@ impl<'a> FileIndexes<'a> {
     fn reference(&self, object: ObjectHandle) -> FileReference<'static> {
         match self.of(object) {
             Some(index) => FileReference::In(index),
-            None => self.world.path_of(object).map_or(FileReference::None, |path| FileReference::Path(path.into())),
+            None => {
+                let path = self.world.template_path(object).or_else(|| self.world.path_of(object));
+                path.map_or(FileReference::None, |path| FileReference::Path(path.into()))
+            }
         }
     }
 }

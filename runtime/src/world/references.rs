@@ -26,9 +26,9 @@ impl<'a> References<'a> {
             FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
             FileReference::Path(path) => {
                 // Accepts only templates, because a file refers to an object by path only if code creates the object. The load destroys all
-                // remaining objects of the old world.
-                let found = self.world.object_at(path).filter(|object| self.world.objects.is_template(*object));
-                found.unwrap_or_else(|| {
+                // remaining objects of the old world. Older files contain paths of `object_at`.
+                let named = || self.world.object_at(path).filter(|object| self.world.objects.is_template(*object));
+                self.world.template_at(path).or_else(named).unwrap_or_else(|| {
                     self.lost.push(line(path));
                     ObjectHandle::NONE
                 })
