@@ -185,6 +185,39 @@ fn native_classes_and_those_of_modules_implement_an_interface_of_the_host() {
 }
 
 #[test]
+fn an_interface_reference_to_a_dormant_object_is_loaded_and_saved() {
+    let host = || {
+        let panel = NativeClass::new("Test", "Panel", "/Script/Core.Object");
+        let panel = panel.property("next", (PropertyKind::SCRIPT_INTERFACE, SWITCHES), 0, "");
+        let natives = natives(PropertyKind::STRING).class(panel);
+        support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"))
+    };
+    let create = |host: &Runtime| {
+        let libraries = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &["natives"])];
+        host.create_master(&libraries).unwrap_or_else(|error| panic!("{error}"));
+    };
+    let (folder, first) = (tempfile::tempdir().expect("a folder"), host());
+    let file = folder.path().join("world");
+    create(&first);
+    let objects = ["/Script/Test.Panel", "/Script/Game.Relay"].map(|class| spawn(&first, class));
+    first.objects().set(objects[0], "next", &Value::ScriptInterface(objects[1])).expect("it switches");
+    let paths = objects.map(|object| first.objects().path_of(object).expect("it is alive"));
+    first.worlds().save(&file).expect("it is saved");
+    for is_dormant in [true, false] {
+        let host = host();
+        if !is_dormant {
+            create(&host);
+        }
+        let report = host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+        assert!(report.unresolved.is_empty(), "{report}");
+        let [panel, relay] = paths.each_ref().map(|path| host.objects().at_path(path).expect("it was loaded"));
+        assert_eq!(host.objects().dormant_class(relay).is_some(), is_dormant);
+        assert_eq!(host.objects().get(panel, "next").expect("it has the property"), Value::ScriptInterface(relay));
+        host.worlds().save(&file).expect("it is saved");
+    }
+}
+
+#[test]
 fn a_native_class_that_has_another_function_than_its_interface_is_refused() {
     let Err(error) = support::builder().natives(natives(PropertyKind::U32)).build() else {
         panic!("the signatures differ")

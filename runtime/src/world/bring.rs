@@ -25,6 +25,7 @@ use crate::object::property::Property;
 use crate::object::value::{Value, any_object};
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
+use crate::reload::class_mapping::class_awake;
 use crate::reload::conversion::{PendingConversion, select};
 use crate::reload::defaults::{OwnReference, refer_to_own, references_of};
 use crate::reload::object_plan::ObjectPlan;
@@ -176,7 +177,7 @@ impl<'a> Bringing<'a> {
         // Limits the memory for generated names, because a file may contain any number in a name.
         let mut room = 2 * file.objects.len();
         for (record, index) in file.objects.iter().zip(0..) {
-            let class = &plans[record.class as usize].class;
+            let ClassPlan { class, object_plan, .. } = &plans[record.class as usize];
             let outer = record.outer.and_then(|outer| self.objects.get(outer as usize).copied());
             if outer.is_none() && record.outer.is_some() {
                 later.push(index);
@@ -195,6 +196,12 @@ impl<'a> Bringing<'a> {
                 }
                 None => objects.allocate_saved(class, name, class.depth(), &mut room),
             };
+            if let ObjectPlan::Dormant { .. } = object_plan {
+                // `fill` checks the references to this object, and adds its values later.
+                let (class, bases, values, fields) = Default::default();
+                let asleep = objects.set_dormant(object, Dormant { class, bases, values, fields });
+                asleep.map_err(|error| failed(record, error))?;
+            }
             self.objects.push(object);
             self.roots.extend(record.root.then_some(object));
             if let (Some((saved, name)), Some(outer)) = (part, record.outer) {
@@ -307,14 +314,18 @@ impl<'a> Bringing<'a> {
                         change.iter().for_each(|change| self.report.properties[*change].count_conversion());
                         continue;
                     }
-                    let world = &self.core.world;
-                    let default = plan.fixed_default(self.core, to);
+                    let (core, world) = (self.core, &self.core.world);
+                    let default = plan.fixed_default(core, to);
                     // The path of a soft reference may resolve to an object that the load destroys.
                     let is_old = |object| world.objects.predates_shadow(object) && !world.objects.is_template(object);
                     let lacks_old = |value: &Value| !to.ty.names_objects() || !any_object(value, is_old);
                     let fitting = convert_in_part(&value, to, default.as_ref(), names, world)
                         .filter(|(value, _)| fits(&to.ty, value).is_ok() && lacks_old(value));
-                    let refused = fitting.as_ref().and_then(|(value, _)| world.check_objects_of(to, value).err());
+                    // Accepts dormant objects, as a reload does.
+                    let class_of = |object| class_awake(core, object);
+                    let place = || format!("{}:{}", to.owner, to.text);
+                    let check = |(value, _): &(Value, _)| world.check_objects_as(&to.ty, value, place, &class_of).err();
+                    let refused = fitting.as_ref().and_then(check);
                     let problem = match &refused {
                         Some(error) => Some(error.to_string()),
                         None if fitting.is_some() || change.is_some() => None,
