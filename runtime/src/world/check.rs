@@ -26,7 +26,10 @@ pub(super) fn check(file: &FlatFile<'_>) -> Result<(), FormatError> {
         properties(&what, &structure.fields)?;
     }
     file.classes.iter().enumerate().try_for_each(|(at, record)| class(at, record))?;
-    let valid: Vec<_> = file.fields.iter().map(|[class, name]| is_type_path(class) && is_identifier(name)).collect();
+    // The name of a kept field is any identifier of Rust, which may contain marks that a property's name must not contain.
+    let fields = file.fields.iter();
+    let valid = fields.map(|[class, name]| is_type_path(class) && name_problem(name, false).is_none());
+    let valid: Vec<_> = valid.collect();
     // Names in ascending order, such as the generated names of one class, are unique. Otherwise, a set of hashes finds possible duplicates.
     // This set needs less memory than a map of names. The names are compared only if two hashes are equal.
     let (mut hashes, mut is_ascending) = (FxHashSet::default(), true);
