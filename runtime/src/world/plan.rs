@@ -142,7 +142,9 @@ fn targets(
             continue;
         };
         let saved = record.properties.iter().position(|saved| saved.name == *from);
-        let change = match (has_same_type, **from == *property.text) {
+        // A property that was saved while its class was missing has no type.
+        let is_typed = saved.is_none_or(|at| !record.properties[at].ty.is_empty());
+        let change = match (*has_same_type || !is_typed, **from == *property.text) {
             (true, true) => None,
             (true, false) => Some(format!("was called {from}")),
             (false, _) => {
@@ -153,7 +155,7 @@ fn targets(
         let change = change.map(|words| note(&property.text, words));
         if let Some(at) = saved {
             // No function converts values of the current type.
-            let may_convert = !has_same_type || record.properties[at].ty.is_empty();
+            let may_convert = !has_same_type || !is_typed;
             let conversions = conversions.get(&property.text).filter(|_| may_convert).cloned().unwrap_or_default();
             let is_plain = change.is_none() && conversions.is_empty() && is_plain(&property.ty);
             targets[at] = Target::Property { to: Rc::clone(property), change, conversions, is_plain };

@@ -3,7 +3,7 @@
 use alcedo_runtime::{EnumValue, ObjectHandle, Value};
 
 use super::host;
-use crate::scripts::{Package, call, get, reload_of, spawn};
+use crate::scripts::{Package, builder, call, get, reload_of, spawn};
 
 /// Reloads a class with the variables of each build, in order. Checks that one object has the listed values in each build.
 fn check_builds(builds: &[(&str, &[(&str, i32)])]) {
@@ -332,4 +332,25 @@ fn scripts_list_earlier_names_after_the_current_names() {
     assert_eq!(get(&host, squire, "Health"), Value::I32(7));
     assert_eq!(rank("Rank"), "High");
     assert_eq!(get(&host, squire, "First"), fields("Count"));
+}
+
+/// Saves an object, loads and saves the object in a host without its class, and loads the object with a renamed variable.
+#[test]
+fn a_load_reports_a_renamed_variable_of_a_class_that_was_missing() {
+    let package = Package::new("Tale", &[("Foe.uc", "class Foe extends Object;\nvar int A;\n")]);
+    let file = package.folder.with_file_name("world");
+    let first = host(&package);
+    let foe = spawn(&first, "/Script/Tale.Foe");
+    first.objects().set(foe, "A", &Value::I32(7)).expect("it fits");
+    first.worlds().save(&file).expect("it is saved");
+    let without = builder().build().unwrap_or_else(|error| panic!("{error}"));
+    without.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+    without.worlds().save(&file).expect("it is saved");
+    package.edit("Foe.uc", "var int A;", "var int B<Was=A>;");
+    let last = host(&package);
+    let report = last.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+    let lines: Vec<_> = report.properties.iter().map(ToString::to_string).collect();
+    assert_eq!(lines, ["Tale.Foe.B   was called A: 1 kept their own"]);
+    let foe = last.objects().iter().next().expect("it was loaded");
+    assert_eq!(get(&last, foe, "B"), Value::I32(7));
 }
