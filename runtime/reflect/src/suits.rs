@@ -32,6 +32,21 @@ impl World {
         self.check_objects_as(ty, value, place, &|object| self.objects.class(object))
     }
 
+    /// Variant of [`World::check_objects`] that also accepts dormant objects. A reload and a load keep references to these objects, whose
+    /// class is missing.
+    ///
+    /// # Errors
+    /// Returns the errors of [`World::check_objects`].
+    pub fn check_awake_objects(
+        &self,
+        ty: &PropertyType,
+        value: &Value,
+        place: impl FnOnce() -> String,
+    ) -> Result<(), CallError> {
+        let class_of = |object| self.objects.class(object).filter(|_| !self.objects.is_dormant(object));
+        self.check_objects_as(ty, value, place, &class_of)
+    }
+
     /// Variant of [`World::check_objects`] that obtains the classes of objects from `class_of`. Accepts objects for which `class_of`
     /// returns `None`.
     ///

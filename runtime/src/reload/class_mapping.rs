@@ -69,7 +69,7 @@ impl ClassMapping {
 }
 
 /// Returns the class of an object. Returns `None` if the object is dormant or destroyed.
-pub(crate) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
+pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
     core.world.objects.with_body(object, |body| body.dormant.is_none().then(|| Rc::clone(body.class()))).ok()?
 }
 

@@ -145,7 +145,8 @@ impl PendingConversion {
                 value => Some(value),
             };
             let Some(value) = value.cloned() else { continue };
-            world.check_objects_of(&target.0, &value).map_err(failed)?;
+            let place = || format!("{}:{}", target.0.owner, target.0.text);
+            world.check_awake_objects(&target.0.ty, &value, place).map_err(failed)?;
             let value = fixed::as_written(&target.0, value);
             converted.push((target, value));
         }
@@ -184,6 +185,7 @@ mod tests {
         Aside, CallError, Core, Function, ObjectHandle, PendingConversion, PropertyType, Rc, Value, World, select,
     };
     use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl};
+    use crate::object::dormant::Dormant;
     use crate::object::fixed::ARRAY_DIM;
     use crate::object::origin::Origin;
     use crate::object::thunk::{Thunk, idle};
@@ -204,29 +206,24 @@ mod tests {
         declared.classes[0].own_functions.clone()
     }
 
-    #[test]
-    fn the_recorded_result_of_a_conversion_is_the_value_that_the_property_holds() {
-        let core = Core::new().expect("a finalizer thread");
+    /// Converts the number 2.5 by a function that returns `value`. `result` declares the result of the function. Returns an object that has
+    /// the converted property.
+    fn converted(core: &Core, property: PropertyDecl, (result, value): (PropertyDecl, Value)) -> ObjectHandle {
         let world = &core.world;
         world.types.declare_package("Game");
-        let thunk: Thunk = Rc::new(|_context, frame| {
+        let thunk: Thunk = Rc::new(move |_context, frame| {
             frame.take::<f64>()?;
             frame.finish()?;
-            frame.set_result_value(&Value::Array(vec![Value::I32(7)]))
+            frame.set_result_value(&value)
         });
         let of_number = FunctionDecl {
             flags: function_flags::STATIC,
-            params: vec![
-                PropertyDecl::new("earlier", PropertyKind::F64),
-                PropertyDecl::result(PropertyKind::ARRAY).of_type("i32"),
-            ],
-            meta: vec![(CONVERTS.to_owned(), "cells".to_owned())],
+            params: vec![PropertyDecl::new("earlier", PropertyKind::F64), result],
+            meta: vec![(CONVERTS.to_owned(), property.name.clone())],
             ..FunctionDecl::new("of_number", thunk)
         };
-        let cells = PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("i32");
-        let cells = PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..cells };
         let class = ClassDecl::new("Game", "Board", "", Origin::Native);
-        let class = ClassDecl { functions: vec![of_number], properties: vec![cells], ..class };
+        let class = ClassDecl { functions: vec![of_number], properties: vec![property], ..class };
         let batch = Batch { classes: vec![class], ..Batch::default() };
         let class = world.types.declare(&world.names, &batch).expect("a right declaration").classes.remove(0);
         let [template, object] = [(); 2].map(|()| world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
@@ -241,11 +238,41 @@ mod tests {
         };
         let failed = |_value: String, error: CallError| error;
         let write = |name: &Rc<str>, value: &Value| world.objects.write_unasked(object, name, value);
-        pending.apply::<CallError>(&core, failed, write).expect("it is converted");
-        let held = world.objects.read_value(object, "cells").expect("it has it");
+        pending.apply::<CallError>(core, failed, write).expect("it is converted");
+        object
+    }
+
+    #[test]
+    fn the_recorded_result_of_a_conversion_is_the_value_that_the_property_holds() {
+        let core = Core::new().expect("a finalizer thread");
+        let cells = PropertyDecl::new("cells", PropertyKind::ARRAY).of_type("i32");
+        let cells = PropertyDecl { meta: vec![(ARRAY_DIM.to_owned(), "3".to_owned())], ..cells };
+        let result = PropertyDecl::result(PropertyKind::ARRAY).of_type("i32");
+        let object = converted(&core, cells, (result, Value::Array(vec![Value::I32(7)])));
+        let objects = &core.world.objects;
+        let held = objects.read_value(object, "cells").expect("it has it");
         assert_eq!(held, Value::Array([7, 0, 0].map(Value::I32).to_vec()));
-        let aside = world.objects.take_aside(object, "cells").expect("the original is put aside");
+        let aside = objects.take_aside(object, "cells").expect("the original is put aside");
         assert_eq!(aside.instead, Some(held), "an undo finds the replacement in the property");
+    }
+
+    #[test]
+    fn a_conversion_may_return_a_dormant_object() {
+        let core = Core::new().expect("a finalizer thread");
+        let world = &core.world;
+        world.types.declare_package("Game");
+        let class = |name: &str, base: &str| ClassDecl::new("Game", name, base, Origin::Native);
+        let classes = vec![class("Actor", ""), class("Ghost", "/Script/Game.Actor")];
+        let batch = Batch { classes, ..Batch::default() };
+        let actor = world.types.declare(&world.names, &batch).expect("right declarations").classes.remove(0);
+        let asleep = world.objects.allocate(&actor, None, ObjectHandle::NONE, 0);
+        let (bases, values, fields) = Default::default();
+        let dormant = Dormant { class: "/Script/Game.Phantom".into(), bases, values, fields };
+        world.objects.set_dormant(asleep, dormant).expect("it is alive");
+        let friend = PropertyDecl::new("friend", PropertyKind::OBJECT).of_type("/Script/Game.Ghost");
+        let result = PropertyDecl::result(PropertyKind::OBJECT).of_type("/Script/Game.Ghost");
+        let object = converted(&core, friend, (result, Value::Object(asleep)));
+        assert_eq!(world.objects.read_value(object, "friend"), Ok(Value::Object(asleep)));
     }
 
     fn check(own: &Aside, held: Option<(&PropertyType, Value)>, expected: &str) {

@@ -48,9 +48,7 @@ fn check(
 ) -> Result<Option<&'static str>, CallError> {
     let (world, objects, cdo) = (&core.world, &core.world.objects, class.cdo.get());
     let default = || objects.read_value(cdo, &property.text);
-    let suits = |value: &Value| {
-        world.check_objects_as(&property.ty, value, String::new, &|object| class_awake(core, object)).is_ok()
-    };
+    let suits = |value: &Value| world.check_awake_objects(&property.ty, value, String::new).is_ok();
     let value = objects.read_value(object, &property.text)?;
     if !suits(&value) {
         objects.put_aside(object, &property.text, Aside::from(value).of_type(&property.ty))?;

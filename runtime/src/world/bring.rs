@@ -25,7 +25,6 @@ use crate::object::property::Property;
 use crate::object::value::{Value, any_object};
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::class_mapping::class_awake;
 use crate::reload::conversion::{PendingConversion, select};
 use crate::reload::defaults::{OwnReference, refer_to_own, references_of};
 use crate::reload::object_plan::ObjectPlan;
@@ -314,17 +313,15 @@ impl<'a> Bringing<'a> {
                         change.iter().for_each(|change| self.report.properties[*change].count_conversion());
                         continue;
                     }
-                    let (core, world) = (self.core, &self.core.world);
-                    let default = plan.fixed_default(core, to);
+                    let world = &self.core.world;
+                    let default = plan.fixed_default(self.core, to);
                     // The path of a soft reference may resolve to an object that the load destroys.
                     let is_old = |object| world.objects.predates_shadow(object) && !world.objects.is_template(object);
                     let lacks_old = |value: &Value| !to.ty.names_objects() || !any_object(value, is_old);
                     let fitting = convert_in_part(&value, to, default.as_ref(), names, world)
                         .filter(|(value, _)| fits(&to.ty, value).is_ok() && lacks_old(value));
-                    // Accepts dormant objects, as a reload does.
-                    let class_of = |object| class_awake(core, object);
                     let place = || format!("{}:{}", to.owner, to.text);
-                    let check = |(value, _): &(Value, _)| world.check_objects_as(&to.ty, value, place, &class_of).err();
+                    let check = |(value, _): &(Value, _)| world.check_awake_objects(&to.ty, value, place).err();
                     let refused = fitting.as_ref().and_then(check);
                     let problem = match &refused {
                         Some(error) => Some(error.to_string()),
@@ -473,7 +470,7 @@ fn pending(
     let held = (!ty.is_empty()).then_some((ty, value));
     let (function, argument) = select(world, functions, &original, (&to.ty, held))?;
     let (from, _) = types_of(&function)?;
-    world.check_objects(from, &argument, String::new).ok()?;
+    world.check_awake_objects(from, &argument, String::new).ok()?;
     let targets = vec![(Rc::clone(to), Some(original.of_type(from)))];
     Some(PendingConversion { object, template: plan.class.cdo.get(), function, argument, targets })
 }
