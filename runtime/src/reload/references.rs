@@ -10,6 +10,7 @@ use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::convert::convert_in_part;
 use crate::object::dormant::Aside;
+use crate::object::fixed::Extent;
 use crate::object::property::Property;
 use crate::object::value::{Value, names_object};
 use crate::object::values::fits;
@@ -51,7 +52,11 @@ fn check(
     let suits = |value: &Value| world.check_awake_objects(&property.ty, value, String::new).is_ok();
     let value = objects.read_value(object, &property.text)?;
     if !suits(&value) {
-        objects.put_aside(object, &property.text, Aside::from(value).of_type(&property.ty))?;
+        // If the property holds only a part of a value, keeps the whole value. An aside without its objects cannot be restored.
+        let is_whole = |aside: &Aside| aside.instead.as_ref() == Some(&value) && names_object(&aside.value);
+        let whole = objects.take_aside(object, &property.text).filter(is_whole);
+        let whole = whole.unwrap_or_else(|| Aside::from(value).of_type(&property.ty));
+        objects.put_aside(object, &property.text, Aside { instead: None, ..whole })?;
         let default = default()?;
         let to = PropertyDefault::of(core, class, &default);
         if !matches!(to, PropertyDefault::OwnSubobject(_)) {
@@ -66,7 +71,9 @@ fn check(
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
     let again = convert_in_part(&earlier.value, property, None, &world.names, world);
     let is_back = |again: &Value| names_object(again) && fits(&property.ty, again).is_ok() && suits(again);
-    match again.filter(|(again, extent)| *again != value && !extent.is_part() && is_back(again)) {
+    // If the property held a part of the value, code has written the default since.
+    let is_missing = |extent: &Extent| !extent.is_part() || earlier.instead.is_none();
+    match again.filter(|(again, extent)| *again != value && is_missing(extent) && is_back(again)) {
         Some((again, extent)) => {
             objects.write_unasked(object, &property.text, &again)?;
             if let Some(left) = extent.aside(earlier, &again) {

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
 use super::host;
-use crate::scripts::{Package, get, reload_of, spawn};
+use crate::scripts::{Package, builder, get, reload_of, spawn};
+use crate::support;
 
 struct Draws(u64);
 
@@ -250,4 +251,37 @@ fn a_dormant_value_whose_name_the_base_takes_is_saved_once() {
     host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
     let object = host.objects().iter().next().expect("it was loaded");
     assert_eq!(get(&host, object, "Mine"), Value::I32(7));
+}
+
+/// Removes a field of a struct. Then makes the object in the other field unsuitable by an edit of another package. Undoes both edits.
+#[test]
+fn a_removed_field_returns_although_a_reference_was_reset_in_between() {
+    let text = "class Keeper extends Object;\nstruct Pair { var Actor A; var Actor B; };\nvar Pair P;\n";
+    let tale = Package::new("Tale", &[("Keeper.uc", text)]);
+    let saga = Package::new("Saga", &[("Diver.uc", "class Diver extends Actor;\n")]);
+    let folders = [tale.folder.clone(), saga.folder.clone()];
+    let host = support::host_of(builder().package("Saga"), &folders);
+    let reload = || {
+        let report = host.reload_changed(&folders).expect("a Master").into_result();
+        let report = report.unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(report.modules.len(), 1, "{report}");
+    };
+    let classes = ["/Script/Tale.Keeper", "/Script/Saga.Diver", "/Script/Engine.Actor"];
+    let [keeper, diver, actor] = classes.map(|class| spawn(&host, class));
+    let pair = |fields: &[(&str, ObjectHandle)]| {
+        Value::Struct(fields.iter().map(|(name, object)| ((*name).into(), Value::Object(*object))).collect())
+    };
+    let whole = pair(&[("A", diver), ("B", actor)]);
+    host.objects().set(keeper, "P", &whole).expect("it fits");
+    tale.edit("Keeper.uc", " var Actor B;", "");
+    reload();
+    saga.edit("Diver.uc", "Actor", "Object");
+    reload();
+    assert_eq!(get(&host, keeper, "P"), pair(&[("A", ObjectHandle::NONE)]));
+    saga.edit("Diver.uc", "Object", "Actor");
+    reload();
+    assert_eq!(get(&host, keeper, "P"), pair(&[("A", diver)]));
+    tale.edit("Keeper.uc", "var Actor A;", "var Actor A; var Actor B;");
+    reload();
+    assert_eq!(get(&host, keeper, "P"), whole);
 }
