@@ -8,7 +8,7 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
-use crate::object::convert::convert_in_part;
+use crate::object::convert::{convert_in_part, rejoin};
 use crate::object::dormant::Aside;
 use crate::object::fixed::Extent;
 use crate::object::property::Property;
@@ -52,12 +52,16 @@ fn check(
     let suits = |value: &Value| world.check_awake_objects(&property.ty, value, String::new).is_ok();
     let value = objects.read_value(object, &property.text)?;
     if !suits(&value) {
-        // If the property holds only a part of a value, keeps the whole value. An aside without its objects cannot be restored.
-        let is_whole = |aside: &Aside| aside.instead.as_ref() == Some(&value) && names_object(&aside.value);
-        let whole = objects.take_aside(object, &property.text).filter(is_whole);
-        let whole = whole.unwrap_or_else(|| Aside::from(value).of_type(&property.ty));
-        objects.put_aside(object, &property.text, Aside { instead: None, ..whole })?;
         let default = default()?;
+        let joined = |mut earlier: Aside| {
+            let is_needed = earlier.instead.as_ref() == Some(&value) || earlier.discard_derived();
+            if is_needed { rejoin(&value, &earlier, property, Some(&default), &world.names, world) } else { None }
+        };
+        // If the property holds only a part of a value, puts the whole value aside, with all changes that code has made to the part.
+        let earlier = objects.take_aside(object, &property.text).filter(|earlier| earlier.instead.is_some());
+        let whole = earlier.and_then(joined).map(|own| Aside { instead: None, ..own });
+        let whole = whole.unwrap_or_else(|| value.into()).of_type(&property.ty);
+        objects.put_aside(object, &property.text, whole)?;
         let to = PropertyDefault::of(core, class, &default);
         if !matches!(to, PropertyDefault::OwnSubobject(_)) {
             objects.write_unasked(object, &property.text, &default)?;
@@ -69,7 +73,8 @@ fn check(
         return Ok(None);
     }
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
-    let again = convert_in_part(&earlier.value, property, None, &world.names, world);
+    // The property has its default, which contains the elements that a longer fixed array lacks.
+    let again = convert_in_part(&earlier.value, property, Some(&value), &world.names, world);
     let is_back = |again: &Value| names_object(again) && fits(&property.ty, again).is_ok() && suits(again);
     // If the property held a part of the value, code has written the default since.
     let is_missing = |extent: &Extent| !extent.is_part() || earlier.instead.is_none();

@@ -253,10 +253,11 @@ fn a_dormant_value_whose_name_the_base_takes_is_saved_once() {
     assert_eq!(get(&host, object, "Mine"), Value::I32(7));
 }
 
-/// Removes a field of a struct. Then makes the object in the other field unsuitable by an edit of another package. Undoes both edits.
+/// Removes a field of a struct. Then makes the object in the other field unsuitable by an edit of another package. Undoes both edits. Code
+/// writes to `Q` between the edits.
 #[test]
 fn a_removed_field_returns_although_a_reference_was_reset_in_between() {
-    let text = "class Keeper extends Object;\nstruct Pair { var Actor A; var Actor B; };\nvar Pair P;\n";
+    let text = "class Keeper extends Object;\nstruct Pair { var Actor A; var Actor B; };\nvar Pair P;\nvar Pair Q;\n";
     let tale = Package::new("Tale", &[("Keeper.uc", text)]);
     let saga = Package::new("Saga", &[("Diver.uc", "class Diver extends Actor;\n")]);
     let folders = [tale.folder.clone(), saga.folder.clone()];
@@ -266,22 +267,26 @@ fn a_removed_field_returns_although_a_reference_was_reset_in_between() {
         let report = report.unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(report.modules.len(), 1, "{report}");
     };
-    let classes = ["/Script/Tale.Keeper", "/Script/Saga.Diver", "/Script/Engine.Actor"];
-    let [keeper, diver, actor] = classes.map(|class| spawn(&host, class));
+    let classes = ["/Script/Tale.Keeper", "/Script/Saga.Diver", "/Script/Saga.Diver", "/Script/Engine.Actor"];
+    let [keeper, diver, other, actor] = classes.map(|class| spawn(&host, class));
     let pair = |fields: &[(&str, ObjectHandle)]| {
         Value::Struct(fields.iter().map(|(name, object)| ((*name).into(), Value::Object(*object))).collect())
     };
-    let whole = pair(&[("A", diver), ("B", actor)]);
-    host.objects().set(keeper, "P", &whole).expect("it fits");
+    let set = |name: &str, value: &Value| host.objects().set(keeper, name, value).expect("it fits");
+    let check = |expected: [Value; 2]| assert_eq!(["P", "Q"].map(|name| get(&host, keeper, name)), expected);
+    for name in ["P", "Q"] {
+        set(name, &pair(&[("A", diver), ("B", actor)]));
+    }
     tale.edit("Keeper.uc", " var Actor B;", "");
     reload();
+    set("Q", &pair(&[("A", other)]));
     saga.edit("Diver.uc", "Actor", "Object");
     reload();
-    assert_eq!(get(&host, keeper, "P"), pair(&[("A", ObjectHandle::NONE)]));
+    check([(); 2].map(|()| pair(&[("A", ObjectHandle::NONE)])));
     saga.edit("Diver.uc", "Object", "Actor");
     reload();
-    assert_eq!(get(&host, keeper, "P"), pair(&[("A", diver)]));
+    check([diver, other].map(|first| pair(&[("A", first)])));
     tale.edit("Keeper.uc", "var Actor A;", "var Actor A; var Actor B;");
     reload();
-    assert_eq!(get(&host, keeper, "P"), whole);
+    check([diver, other].map(|first| pair(&[("A", first), ("B", actor)])));
 }
