@@ -428,6 +428,13 @@ pub(crate) struct Unbuilt {
     pub error: CallError,
 }
 
+impl From<Box<Unbuilt>> for StepError {
+    fn from(failed: Box<Unbuilt>) -> Self {
+        let Unbuilt { class, error } = *failed;
+        step_error(&class, error)
+    }
+}
+
 #[cold]
 fn unbuilt(class: &Rc<Class>, error: CallError) -> Box<Unbuilt> {
     Box::new(Unbuilt { class: Rc::clone(class), error })
@@ -449,10 +456,7 @@ fn gone(class: &Class) -> CallError {
 
 impl ConstructionHooks for Plugins<'_> {
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
-        self.build(object, class).map_err(|failed| {
-            let Unbuilt { class, error } = *failed;
-            step_error(&class, error)
-        })
+        Ok(self.build(object, class)?)
     }
 
     fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
@@ -474,10 +478,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
-        self.post_init(object, class).map_err(|failed| {
-            let Unbuilt { class, error } = *failed;
-            step_error(&class, error)
-        })
+        Ok(self.post_init(object, class)?)
     }
 
     fn end_conjugate(&self, object: ObjectHandle) {
