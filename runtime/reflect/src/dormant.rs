@@ -11,7 +11,7 @@ use crate::property::PropertyType;
 use crate::value::{Value, with_objects};
 
 /// State that a dormant object keeps for its missing class.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dormant {
     /// Path of the missing class, which is the object's own class.
     pub class: Rc<str>,

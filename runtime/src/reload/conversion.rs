@@ -266,8 +266,7 @@ mod tests {
         let batch = Batch { classes, ..Batch::default() };
         let actor = world.types.declare(&world.names, &batch).expect("right declarations").classes.remove(0);
         let asleep = world.objects.allocate(&actor, None, ObjectHandle::NONE, 0);
-        let (bases, values, fields) = Default::default();
-        let dormant = Dormant { class: "/Script/Game.Phantom".into(), bases, values, fields };
+        let dormant = Dormant { class: "/Script/Game.Phantom".into(), ..Dormant::default() };
         world.objects.set_dormant(asleep, dormant).expect("it is alive");
         let friend = PropertyDecl::new("friend", PropertyKind::OBJECT).of_type("/Script/Game.Ghost");
         let result = PropertyDecl::result(PropertyKind::OBJECT).of_type("/Script/Game.Ghost");

@@ -197,9 +197,7 @@ impl<'a> Bringing<'a> {
             };
             if let ObjectPlan::Dormant { .. } = object_plan {
                 // `fill` checks the references to this object, and adds its values later.
-                let (class, bases, values, fields) = Default::default();
-                let asleep = objects.set_dormant(object, Dormant { class, bases, values, fields });
-                asleep.map_err(|error| failed(record, error))?;
+                objects.set_dormant(object, Dormant::default()).map_err(|error| failed(record, error))?;
             }
             self.objects.push(object);
             self.roots.extend(record.root.then_some(object));

@@ -212,7 +212,7 @@ fn dormant_objects_are_listed_with_the_objects_of_any_class() {
     let (world, class) = cube(&[]);
     let objects = &world.objects;
     let (awake, asleep) = (new(&world, &class), new(&world, &class));
-    let dormant = || Dormant { class: "/Script/Game.Gone".into(), bases: vec![], values: vec![], fields: vec![] };
+    let dormant = || Dormant { class: "/Script/Game.Gone".into(), ..Dormant::default() };
     objects.begin_shadow();
     objects.stage(asleep, Body { dormant: Some(Box::new(dormant())), ..Body::new(&class) }).unwrap();
     assert_eq!((objects.living_of(|_| false), objects.is_dormant(asleep)), (vec![asleep], true));
