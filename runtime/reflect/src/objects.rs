@@ -207,13 +207,19 @@ impl Objects {
         self.inspect(object, |tenant| Rc::clone(tenant.body.class()))
     }
 
+    /// Returns the class of the object. Returns `None` if the object is dormant or destroyed.
+    #[inline]
+    pub fn awake_class(&self, object: ObjectHandle) -> Option<Rc<Class>> {
+        self.inspect(object, |tenant| tenant.body.dormant.is_none().then(|| Rc::clone(tenant.body.class())))?
+    }
+
     /// Returns the object's class if the object needs a conjugate. Returns `None` if the object is dormant or has a conjugate.
     #[inline]
     pub fn class_to_build(&self, object: ObjectHandle) -> Option<Rc<Class>> {
         if self.conjugate(object) != Some(0) {
             return None;
         }
-        self.inspect(object, |tenant| tenant.body.dormant.is_none().then(|| Rc::clone(tenant.body.class())))?
+        self.awake_class(object)
     }
 
     /// Returns the object's class if a reload has put off the object's plugin part until its first use. Returns `None` for an object whose

@@ -43,8 +43,7 @@ impl World {
         value: &Value,
         place: impl FnOnce() -> String,
     ) -> Result<(), CallError> {
-        let class_of = |object| self.objects.class(object).filter(|_| !self.objects.is_dormant(object));
-        self.check_objects_as(ty, value, place, &class_of)
+        self.check_objects_as(ty, value, place, &|object| self.objects.awake_class(object))
     }
 
     /// Variant of [`World::check_objects`] that obtains the classes of objects from `class_of`. Accepts objects for which `class_of`

@@ -203,7 +203,7 @@ pub(crate) fn is_meant(world: &World, binding: &Binding, object: ObjectHandle, f
 /// Returns the class of a bound object. Returns `None` while the object is dormant, because its class is then its nearest existing base,
 /// which may have a function of the bound name.
 pub(super) fn class_of(world: &World, binding: &Binding) -> Option<Rc<Class>> {
-    world.objects.class(binding.object).filter(|_| !world.objects.is_dormant(binding.object))
+    world.objects.awake_class(binding.object)
 }
 
 /// Returns the current target of a binding. Returns `None` while the object is dormant, or if its class has no such function.
