@@ -32,20 +32,6 @@ impl World {
         self.check_objects_as(ty, value, place, &|object| self.objects.class(object))
     }
 
-    /// Variant of [`World::check_objects`] that also accepts dormant objects. A reload and a load keep references to these objects, whose
-    /// class is missing.
-    ///
-    /// # Errors
-    /// Returns the errors of [`World::check_objects`].
-    pub fn check_awake_objects(
-        &self,
-        ty: &PropertyType,
-        value: &Value,
-        place: impl FnOnce() -> String,
-    ) -> Result<(), CallError> {
-        self.check_objects_as(ty, value, place, &|object| self.objects.awake_class(object))
-    }
-
     /// Variant of [`World::check_objects`] that obtains the classes of objects from `class_of`. Accepts objects for which `class_of`
     /// returns `None`.
     ///
@@ -76,7 +62,17 @@ impl World {
     /// # Errors
     /// Returns the errors of [`World::check_objects`].
     pub fn check_objects_of(&self, property: &Property, value: &Value) -> Result<(), CallError> {
-        self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
+        self.check_objects(&property.ty, value, || property_path(property))
+    }
+
+    /// Variant of [`World::check_objects_of`] that also accepts dormant objects. A reload and a load keep references to these
+    /// objects, whose class is missing.
+    ///
+    /// # Errors
+    /// Returns the errors of [`World::check_objects`].
+    pub fn check_awake_objects_of(&self, property: &Property, value: &Value) -> Result<(), CallError> {
+        let class_of = |object| self.objects.awake_class(object);
+        self.check_objects_as(&property.ty, value, || property_path(property), &class_of)
     }
 
     /// Checks a value and all values inside the value. If a check fails, `inside` receives the location of the rejected value. The object
@@ -103,6 +99,10 @@ impl World {
             })
         })
     }
+}
+
+fn property_path(property: &Property) -> String {
+    format!("{}:{}", property.owner, property.text)
 }
 
 #[cfg(test)]

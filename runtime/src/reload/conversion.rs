@@ -145,8 +145,7 @@ impl PendingConversion {
                 value => Some(value),
             };
             let Some(value) = value.cloned() else { continue };
-            let place = || format!("{}:{}", target.0.owner, target.0.text);
-            world.check_awake_objects(&target.0.ty, &value, place).map_err(failed)?;
+            world.check_awake_objects_of(&target.0, &value).map_err(failed)?;
             let value = fixed::as_written(&target.0, value);
             converted.push((target, value));
         }

@@ -49,7 +49,7 @@ fn check(
 ) -> Result<Option<&'static str>, CallError> {
     let (world, objects, cdo) = (&core.world, &core.world.objects, class.cdo.get());
     let default = || objects.read_value(cdo, &property.text);
-    let suits = |value: &Value| world.check_awake_objects(&property.ty, value, String::new).is_ok();
+    let suits = |value: &Value| world.check_awake_objects_of(property, value).is_ok();
     let value = objects.read_value(object, &property.text)?;
     if !suits(&value) {
         let default = default()?;

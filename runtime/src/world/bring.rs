@@ -318,9 +318,7 @@ impl<'a> Bringing<'a> {
                     let lacks_old = |value: &Value| !to.ty.names_objects() || !any_object(value, is_old);
                     let fitting = convert_in_part(&value, to, default.as_ref(), names, world)
                         .filter(|(value, _)| fits(&to.ty, value).is_ok() && lacks_old(value));
-                    let place = || format!("{}:{}", to.owner, to.text);
-                    let check = |(value, _): &(Value, _)| world.check_awake_objects(&to.ty, value, place).err();
-                    let refused = fitting.as_ref().and_then(check);
+                    let refused = fitting.as_ref().and_then(|(value, _)| world.check_awake_objects_of(to, value).err());
                     let problem = match &refused {
                         Some(error) => Some(error.to_string()),
                         None if fitting.is_some() || change.is_some() => None,
@@ -468,7 +466,7 @@ fn pending(
     let held = (!ty.is_empty()).then_some((ty, value));
     let (function, argument) = select(world, functions, &original, (&to.ty, held))?;
     let (from, _) = types_of(&function)?;
-    world.check_awake_objects(from, &argument, String::new).ok()?;
+    world.check_awake_objects_of(function.arguments().first()?, &argument).ok()?;
     let targets = vec![(Rc::clone(to), Some(original.of_type(from)))];
     Some(PendingConversion { object, template: plan.class.cdo.get(), function, argument, targets })
 }
