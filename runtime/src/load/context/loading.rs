@@ -144,14 +144,17 @@ pub(super) fn load_name(
     }
 }
 
-/// Replaces the current generation of `line` by a new generation with `library` and its dependencies. Then starts to unload the old
-/// generation. Calls use the old generation until the new generation is complete. If the replacement fails, the old generation remains
-/// current. The context must be collectible.
+/// Replaces the current generation of `line` by a new generation with the library from `read` and its dependencies. Then starts to unload
+/// the old generation. Calls use the old generation until the new generation is complete. If the replacement fails, the old generation
+/// remains current. Reads nothing if the context cannot be replaced.
 pub(super) fn replace(
     registry: &ContextRegistry,
     line: &FreeContext,
-    library: Library,
+    read: impl FnOnce(&StageDir) -> Result<Library, ContextError>,
 ) -> Result<UnloadTicket, ContextError> {
+    line.expect_collectible()?;
+    line.open("replacing it")?;
+    let library = read(&registry.stage_dir)?;
     let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;

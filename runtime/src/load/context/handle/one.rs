@@ -532,14 +532,11 @@ impl LoadContext {
         Ok(module.summary())
     }
 
-    /// Reads a library with `read`, and replaces the current generation by the library. Reads nothing if the context cannot be replaced.
     fn replace_by(
         &self,
         read: impl FnOnce(&StageDir) -> Result<Library, ContextError>,
     ) -> Result<UnloadTicket, ContextError> {
-        self.line().expect_collectible()?;
-        let _open = self.line().open("replacing it")?;
-        loading::replace(&self.kept.registry, self.line(), read(&self.kept.registry.stage_dir)?)
+        loading::replace(&self.kept.registry, self.line(), read)
     }
 
     pub(super) fn line(&self) -> &Arc<FreeContext> {
