@@ -65,13 +65,15 @@ fn text(
         (value, PropertyType::Optional(of)) => inner(value, of.ty()).map(|value| format!("some({value})")),
         (Const::Object(_, name), ty) => world.refer(ty, existing(world, name)).map(|value| value.print(&world.names)),
         (Const::Array(values), PropertyType::Array(of) | PropertyType::Set(of)) => {
-            all(values.iter().map(|value| inner(value, of.ty())))
+            try_listed(values.iter().map(|value| inner(value, of.ty())))
         }
-        (Const::Array(pairs), PropertyType::Map(of)) => all(pairs.iter().map(|pair| match pair {
-            Const::Array(pair) => all(pair.iter().zip([of.key(), of.value()]).map(|(value, ty)| inner(value, ty))),
+        (Const::Array(pairs), PropertyType::Map(of)) => try_listed(pairs.iter().map(|pair| match pair {
+            Const::Array(pair) => {
+                try_listed(pair.iter().zip([of.key(), of.value()]).map(|(value, ty)| inner(value, ty)))
+            }
             other => Ok(of_const(other, named)),
         })),
-        (Const::Struct(fields), PropertyType::Struct(of)) => all(fields.iter().map(|(name, value)| {
+        (Const::Struct(fields), PropertyType::Struct(of)) => try_listed(fields.iter().map(|(name, value)| {
             let value = of.field(name).map_or_else(|| Ok(of_const(value, named)), |field| inner(value, &field.ty));
             value.map(|value| format!("{name}={value}"))
         })),
@@ -79,7 +81,8 @@ fn text(
     }
 }
 
-fn all(parts: impl Iterator<Item = Result<String, CallError>>) -> Result<String, CallError> {
+/// Variant of [`listed`] that returns the first error of a part.
+fn try_listed(parts: impl Iterator<Item = Result<String, CallError>>) -> Result<String, CallError> {
     parts.collect::<Result<Vec<_>, _>>().map(|parts| listed(parts.into_iter()))
 }
 
