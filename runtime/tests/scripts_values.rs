@@ -3,7 +3,8 @@
 
 use alcedo_runtime::{ObjectHandle, Value};
 
-use crate::scripts::{Package, builder, call, host_of, reload_of, spawn};
+use crate::scripts::{Package, builder, call, get, host_of, reload_of, spawn};
+use crate::support;
 
 /// Checks the results of functions in the class `Foo`. `text` is the class body after its first line.
 fn check_values(text: &str, expected: &[(&str, &str)]) {
@@ -30,6 +31,23 @@ fn a_fixed_array_in_a_struct_keeps_elements_without_defaults() {
             p=(fx[0]=4)
         }";
     check_values(text, &[("A", "0 9 0a"), ("B", "4 9 0a"), ("C", "0 9 0a")]);
+}
+
+#[test]
+fn a_plugin_keeps_the_length_of_a_fixed_array_in_a_script_struct() {
+    let text = "class Singer extends Actor; struct Verse { var int syllables[3]; }; var int songs;
+        function int sing(int times) { return songs; }";
+    let package = Package::new("Ballad", &[("Singer.uc", text)]);
+    let host = support::builder().package("Ballad").build().expect("a host");
+    let modules = [support::plugin("listener", &["verses"]), package.folder.clone()];
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let reader = spawn(&host, "/Script/Game.Reader");
+    let verse =
+        |cells: [i32; 3]| Value::Struct(vec![("syllables".into(), Value::Array(cells.map(Value::I32).to_vec()))]);
+    host.objects().set(reader, "verse", &verse([1, 2, 3])).expect("a verse");
+    let refused = "syllables is a fixed array of 3 elements and cannot have 2: overwrite its elements";
+    assert_eq!(call(&host, reader, "recite", &[]), Some(Value::Text(refused.into())));
+    assert_eq!(get(&host, reader, "verse"), verse([4, 5, 6]));
 }
 
 #[test]

@@ -3,11 +3,12 @@
 
 use core::marker::PhantomData;
 
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_rt::CallError;
 
-use super::into_host::IntoHost;
+use super::into_host::{IntoHost, with_ptr};
 use super::ptr::Field;
-use super::{Borrowed, Kind};
+use super::{Borrowed, Kind, verbs};
 use crate::Value;
 use crate::signature::ValueType;
 
@@ -58,12 +59,20 @@ pub fn field<'f, K: Kind, T: Value>(of: &Borrowed<'f, K>, field: &Field<K, T>) -
 /// Overwrites a field with `value`, in place.
 ///
 /// # Errors
-/// Fails with `EXPIRED` if the struct no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
+/// Fails with `EXPIRED` if the struct no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner. Also fails if
+/// the value would change the length of a fixed array.
 #[inline]
 pub fn set_field<K: Kind, T: Value>(
     of: &Borrowed<'_, K>,
     field: &Field<K, T>,
     value: impl IntoHost<T>,
 ) -> Result<(), CallError> {
+    if const { matches!(T::KIND, PropertyKind::ARRAY) } {
+        // The host finds the fixed length of the field by the owner of the array.
+        let owner = of.token().owner();
+        return with_ptr::<T, _, _>(&value, |value| {
+            verbs::copy(&of.ptr_mut()?.into_field(field).into_location(owner)?, value)
+        });
+    }
     value.put(of.ptr_mut()?.into_field(field))
 }

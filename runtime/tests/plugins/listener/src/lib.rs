@@ -8,6 +8,8 @@ use crate::ballad::Singer;
 
 // Written by `alcedo glue example-plugins/scripts/Ballad`.
 mod ballad;
+#[cfg(feature = "verses")]
+mod verse;
 
 module! { name: "listener", dependencies: [("Ballad", "*")] }
 
