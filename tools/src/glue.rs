@@ -19,7 +19,7 @@ use crate::check::{check, package_with};
 use crate::described::{hosts, manifest_above, read_text};
 use crate::error::{Error, file};
 use crate::figures::stem;
-use crate::host_program::{Chosen, choose};
+use crate::host_program::{Chosen, check_options_of_library, choose};
 use crate::host_query::declarations_of_host;
 use crate::modules::{self, BuildOptions, build};
 use crate::screen::{print_progress, print_result};
@@ -98,7 +98,9 @@ fn of_library(library: &Path, args: &Args) -> Result<(Origin, Declared), Error> 
         let folder = library.canonicalize().map_err(file("find", &library))?;
         return of_scripts(&folder, args);
     }
-    of_module(&library)
+    let module = of_module(&library)?;
+    check_options_of_library(&library, &[("--with", !args.with.is_empty())])?;
+    Ok(module)
 }
 
 /// Reads the module and the types of a library.

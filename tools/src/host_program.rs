@@ -43,11 +43,9 @@ pub(crate) fn check_options(
     of_sample: &[(&str, bool)],
     of_host: &[(&str, bool)],
 ) -> Result<(), Error> {
-    let ignored = if chosen.is_some() { of_sample } else { of_host };
-    let ignored: Vec<_> = ignored.iter().filter(|(_, is_set)| *is_set).map(|(option, _)| *option).collect();
-    let options = listed(&ignored);
+    let options = set_options(if chosen.is_some() { of_sample } else { of_host });
     match chosen {
-        _ if ignored.is_empty() => Ok(()),
+        _ if options.is_empty() => Ok(()),
         Some(chosen) => {
             let host = match chosen {
                 Chosen::Package(package) => package.name.clone(),
@@ -61,6 +59,27 @@ pub(crate) fn check_options(
         None => bail!(
             "cannot use {options} with the sample engine, because only a host of your own has these options: name the host with --host, \
              without --no-guard"
+        ),
+    }
+}
+
+/// Lists the options that the command line contains. Returns an empty string if it contains none of them.
+fn set_options(options: &[(&str, bool)]) -> String {
+    let set: Vec<_> = options.iter().filter(|(_, is_set)| *is_set).map(|(option, _)| *option).collect();
+    listed(&set)
+}
+
+/// Rejects options of packages of scripts for a library. An option is passed with `true` if the command line contains the option.
+///
+/// # Errors
+/// Fails if the command line contains such an option.
+pub(crate) fn check_options_of_library(library: &Path, of_scripts: &[(&str, bool)]) -> Result<(), Error> {
+    match set_options(of_scripts) {
+        options if options.is_empty() => Ok(()),
+        options => bail!(
+            "cannot use {options} with the library {}, because only packages of scripts have these options: remove them, or name the \
+             folder of a package",
+            library.display()
         ),
     }
 }

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::args::{HostArgs, PATIENCE};
 use crate::check::{check, package_with};
 use crate::error::{Error, file, one_line};
+use crate::host_program::check_options_of_library;
 use crate::screen::{print_progress, print_result};
 
 /// Prints the manifest and the declarations of a plugin's library, without running its code.
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     }
     let (manifest, declared) =
         ManifestInfo::peek_declared(&path).map_err(|error| anyhow!(one_line(&error.to_string())))?;
+    check_options_of_library(&path, &[("--with", !args.with.is_empty()), ("--host", args.host.is_some())])?;
     let inspected = Inspected::of(&path, &manifest, &declared);
     let text = if args.json {
         // The value contains only strings and numbers, so its serialization cannot fail.

@@ -37,6 +37,20 @@ fn output_that_cannot_be_written_is_an_error_unless_its_reader_has_closed_it() {
 }
 
 #[test]
+fn options_of_scripts_are_refused_for_a_library() {
+    let library = plugin("magic-cube", &[]);
+    for (name, options, expected) in [
+        ("inspect", &["--with", ".", "--host", "rig"][..], "cannot use --with, --host with the library"),
+        ("glue", &["--with", "."], "cannot use --with with the library"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        let output = command.arg(name).arg(&library).args(options).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.contains(expected) && !output.status.success(), "{errors}");
+    }
+}
+
+#[test]
 fn a_library_is_printed_with_its_types_and_imports() {
     let library = plugin("magic-cube", &[]);
     let output = inspect(&library, false);
