@@ -51,8 +51,15 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "PACKAGE|PATH")]
     pub(crate) host: Option<String>,
     /// An argument for the host; may be repeated.
-    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
+    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) host_args: Vec<String>,
+}
+
+impl HostArgs {
+    /// Returns the options that only a host of the author has, each with `true` if the command line contains the option.
+    pub(crate) fn options(&self) -> [(&'static str, bool); 1] {
+        [("--host-arg", !self.host_args.is_empty())]
+    }
 }
 
 /// Default time in seconds within which a host must respond.

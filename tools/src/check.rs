@@ -12,7 +12,7 @@ use anyhow::bail;
 
 use crate::args::{HostArgs, PATIENCE};
 use crate::error::{Error, file, paths};
-use crate::host_program::choose;
+use crate::host_program::{check_options, choose};
 use crate::host_query::script_declarations;
 use crate::modules::{self, BuildOptions, Found};
 use crate::screen::{print_progress, print_result};
@@ -95,6 +95,7 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
 /// Fails if a plugin does not build, or if the host does not respond.
 pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
     let chosen = choose(host.host.as_deref(), &found.host_dirs)?;
+    check_options(chosen.as_ref(), &[], &host.options())?;
     let (packages, libraries) = found.built()?;
     let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
     let Some(chosen) = chosen else {

@@ -60,7 +60,7 @@ pub(crate) struct Args {
     ///
     /// Usually the world has its own process. After a crash or a hang the location is reported, and the world restarts with the last good
     /// build and its objects as they were a few seconds earlier.
-    #[arg(long, conflicts_with = "host")]
+    #[arg(long, conflicts_with_all = ["host", "host_args", "restart_host"])]
     no_guard: bool,
     /// Print each event as a JSON object on a separate line, for editors and other programs. Commands are lines, as on a pipe.
     #[arg(long)]

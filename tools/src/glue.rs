@@ -19,7 +19,7 @@ use crate::check::{check, package_with};
 use crate::described::{hosts, manifest_above, read_text};
 use crate::error::{Error, file};
 use crate::figures::stem;
-use crate::host_program::{Chosen, check_options_of_library, choose};
+use crate::host_program::{Chosen, check_options, check_options_of_library, choose};
 use crate::host_query::declarations_of_host;
 use crate::modules::{self, BuildOptions, build};
 use crate::screen::{print_progress, print_result};
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PACKAGE|PATH", group = "origin")]
     host: Option<String>,
     /// An argument for the host; may be repeated.
-    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
+    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
     host_args: Vec<String>,
     /// Seconds to wait for the answer of the host.
     #[arg(long, value_name = "SECONDS", default_value_t = crate::args::PATIENCE, value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -68,6 +68,13 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
+impl Args {
+    /// Returns the arguments for a host that the manifests name.
+    fn for_manifest_host(&self) -> HostArgs {
+        HostArgs { host: None, host_args: self.host_args.clone() }
+    }
+}
+
 /// Writes the glue to a file or to standard output. Without a library and a host, rewrites all glue of the workspace. An up-to-date file is
 /// not touched.
 ///
@@ -77,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let (origin, declared) = match (&args.file, &args.host) {
         (Some(library), _) => of_library(library, args)?,
         (None, Some(host)) => of_host(host, args)?,
-        (None, None) => return of_workspace(Duration::from_secs(args.patience)),
+        (None, None) => return of_workspace(args),
     };
     let glue = args.packages.iter().cloned().fold(Glue::default(), Glue::package);
     let glue = args.only.iter().fold(glue, |glue, package| glue.only(package));
@@ -99,7 +106,8 @@ fn of_library(library: &Path, args: &Args) -> Result<(Origin, Declared), Error> 
         return of_scripts(&folder, args);
     }
     let module = of_module(&library)?;
-    check_options_of_library(&library, &[("--with", !args.with.is_empty())])?;
+    let [of_host] = args.for_manifest_host().options();
+    check_options_of_library(&library, &[("--with", !args.with.is_empty()), of_host])?;
     Ok(module)
 }
 
@@ -116,7 +124,7 @@ pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
 /// that these modules name. Without such a host, they may use types of the sample engine.
 fn of_scripts(folder: &Path, args: &Args) -> Result<(Origin, Declared), Error> {
     let (mut version, mut all) = (String::new(), Declared::default());
-    for found in check(package_with(folder, &args.with)?, &HostArgs::default(), args.patience)? {
+    for found in check(package_with(folder, &args.with)?, &args.for_manifest_host(), args.patience)? {
         let declared = found.declared.map_err(Error::msg)?;
         if found.folder == folder {
             (version, all) = (found.version.to_string(), declared);
@@ -137,7 +145,7 @@ fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
 ///
 /// # Errors
 /// Fails if the workspace contains no glue for its host or its plugins. Also returns the errors of builds, of the host and of [`rewrite`].
-fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
+fn of_workspace(args: &Args) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
     let metadata = metadata(&BuildRequest::new(&manifest))?;
@@ -149,9 +157,11 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     };
     let dirs = [root.clone()];
     let chosen = choose(None, &dirs)?.map_or_else(|| choose(only_host.as_deref(), &dirs), |found| Ok(Some(found)))?;
+    check_options(chosen.as_ref(), &[], &args.for_manifest_host().options())?;
+    let patience = Duration::from_secs(args.patience);
     let (mut is_found, mut written, mut host) = (false, Vec::new(), None);
     if let Some(chosen) = chosen {
-        let program = chosen.build(&BuildOptions::default(), &[], print_progress)?;
+        let program = chosen.build(&BuildOptions::default(), &args.host_args, print_progress)?;
         let origin = host_origin(&program);
         let glue = glue_of(&sources, &origin);
         is_found = !glue.is_empty();

@@ -57,8 +57,7 @@ pub(crate) fn check_options(
             )
         }
         None => bail!(
-            "cannot use {options} with the sample engine, because only a host of your own has these options: name the host with --host, \
-             without --no-guard"
+            "cannot use {options} with the sample engine, because only a host of your own has these options: name the host with --host"
         ),
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         dirs.push(PathBuf::from("."));
     }
     let chosen = host_program::choose(args.host.host.as_deref(), &dirs)?;
-    host_program::check_options(chosen.as_ref(), &args.world.options(), &[])?;
+    host_program::check_options(chosen.as_ref(), &args.world.options(), &args.host.options())?;
     let (packages, libraries) = found.built()?;
     let modules = [libraries, packages].concat();
     match chosen {

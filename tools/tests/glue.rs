@@ -252,9 +252,9 @@ fn a_host_without_an_answer_is_an_error_with_a_hint() {
     assert!(messages.contains("no-such-host"), "{messages}");
 }
 
-/// Checks that the host which the plugins of a package of scripts name has time to respond.
+/// Checks that the host which the plugins of a package of scripts name has time to respond, and receives its arguments.
 #[test]
-fn the_host_of_scripts_has_the_stated_time_to_respond() {
+fn the_host_of_scripts_has_its_arguments_and_the_stated_time_to_respond() {
     let dir = tempfile::tempdir().unwrap();
     let package = |name: &str, more: &str, file: &str, source: &str| {
         let folder = dir.path().join(name);
@@ -265,13 +265,22 @@ fn the_host_of_scripts_has_the_stated_time_to_respond() {
     };
     let plugin = "[package.metadata.alcedo]\nhost = \"../rig\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
     package("cube", plugin, "lib.rs", "");
-    package("rig", "", "main.rs", "fn main() { std::thread::sleep(std::time::Duration::from_secs(1000)) }");
+    let late = "std::thread::sleep(std::time::Duration::from_secs(1000))";
+    let main = format!("fn main() {{ if std::env::args().any(|arg| arg == \"late\") {{ {late} }} }}");
+    package("rig", "", "main.rs", &main);
     fs::create_dir(dir.path().join("Tale")).unwrap();
     fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object;").unwrap();
     let [tale, cube] = ["Tale", "cube"].map(|name| dir.path().join(name).display().to_string());
-    let output = alcedo(&["glue", &tale, "--with", &cube, "--patience", "1"]);
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(messages.contains("had not answered after 1 s"), "{messages}");
+    let check = |args: &[&str], expected: &str| {
+        let output = alcedo(&[args, &["--host-arg=late"]].concat());
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(messages.contains(expected) && !output.status.success(), "{args:?}: {messages}");
+    };
+    check(&["glue", &tale, "--with", &cube, "--patience", "1"], "had not answered after 1 s");
+    check(&["check", &tale, &cube, "--patience", "1"], "had not answered after 1 s");
+    for command in ["glue", "check", "repl"] {
+        check(&[command, &tale], "cannot use --host-arg with the sample engine");
+    }
 }
 
 /// Checks the help for a plugin whose `Cargo.toml` links another plugin for its classes.
