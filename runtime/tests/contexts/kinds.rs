@@ -81,6 +81,7 @@ fn reserved_and_invalid_context_names_are_refused() {
     }
     assert!(contexts.create_slim(&long[..255]).is_ok());
     assert!(refusal(contexts.function("nobody", "T", "f", "")).contains("no living context is named \"nobody\""));
+    assert!(refusal(contexts.function("Master", "T", "f", "")).contains("on its game thread, with `Calls::call`"));
 }
 
 #[test]

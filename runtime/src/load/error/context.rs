@@ -38,7 +38,7 @@ pub enum ContextError {
         reason: String,
     },
     /// No living Slim and no pinned context has this name, and the name is not `Default`.
-    #[error("no living context is named \"{name}\": create it with `create_slim`, or with `create_pinned`")]
+    #[error("{}", no_such_context(name))]
     NoSuchContext {
         /// Requested name.
         name: String,
@@ -396,6 +396,13 @@ impl fmt::Display for LoadStep {
             }
             LoadRequest::Replacement => write!(f, "replacing {context}"),
         }
+    }
+}
+
+fn no_such_context(name: &str) -> String {
+    match name {
+        "Master" => "functions of the Master are called on its game thread, with `Calls::call`".to_owned(),
+        _ => format!("no living context is named \"{name}\": create it with `create_slim`, or with `create_pinned`"),
     }
 }
 
