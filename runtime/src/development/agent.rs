@@ -405,7 +405,10 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
         Err(error) => {
             // Renames the file of the world, because the next save would replace this file.
             let error = match leave_out(world) {
-                Ok(left_out) => format!("{error} · the saved world is kept in {}", left_out.display()),
+                // The session deletes the folder of its files when it ends.
+                Ok(left_out) => {
+                    format!("{error} · until the session ends, the saved world is in {}", left_out.display())
+                }
                 Err(_) => error.to_string(),
             };
             FromHost::NotRestored { error: cut(error) }
@@ -540,7 +543,7 @@ mod tests {
             let FromHost::NotRestored { error } = restore(&runtime, &world) else {
                 panic!("the file contains only text")
             };
-            assert!(error.ends_with(left_out), "{error}");
+            assert!(error.contains("until the session ends") && error.ends_with(left_out), "{error}");
             assert!(!world.exists());
             let kept = plain_file::read_text(&dir.path().join(left_out), 100);
             assert_eq!(kept.expect("the file is kept"), left_out);
