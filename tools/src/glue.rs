@@ -140,12 +140,22 @@ fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     Ok((host_origin(&host), declared))
 }
 
-/// Rewrites the glue in the workspace of the working directory: first the glue for types of its host, then the glue for types of its
-/// plugins.
+/// Rewrites the glue in the workspace of the working directory, and prints the changed files, also if an error occurs.
+///
+/// # Errors
+/// Returns the errors of [`rewrite_workspace`].
+fn of_workspace(args: &Args) -> Result<ExitCode, Error> {
+    let mut written = Vec::new();
+    let outcome = rewrite_workspace(args, &mut written);
+    written.iter().for_each(|path| print_progress(&format!("glue written again: {}", path.display())));
+    outcome
+}
+
+/// Rewrites the glue in the workspace of the working directory, and adds the changed files to `written`: first the glue for types of its host, then the glue for types of its plugins.
 ///
 /// # Errors
 /// Fails if the workspace contains no glue for its host or its plugins. Also returns the errors of builds, of the host and of [`rewrite`].
-fn of_workspace(args: &Args) -> Result<ExitCode, Error> {
+fn rewrite_workspace(args: &Args, written: &mut Vec<PathBuf>) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
     let metadata = metadata(&BuildRequest::new(&manifest))?;
@@ -159,14 +169,14 @@ fn of_workspace(args: &Args) -> Result<ExitCode, Error> {
     let chosen = choose(None, &dirs)?.map_or_else(|| choose(only_host.as_deref(), &dirs), |found| Ok(Some(found)))?;
     check_options(chosen.as_ref(), &[], &args.for_manifest_host().options())?;
     let patience = Duration::from_secs(args.patience);
-    let (mut is_found, mut written, mut host) = (false, Vec::new(), None);
+    let (mut is_found, mut host) = (false, None);
     if let Some(chosen) = chosen {
         let program = chosen.build(&BuildOptions::default(), &args.host_args, print_progress)?;
         let origin = host_origin(&program);
         let glue = glue_of(&sources, &origin);
         is_found = !glue.is_empty();
         if is_found {
-            written = write_again(&glue, &origin, &declarations_of_host(&program, patience)?)?;
+            write_again(&glue, &origin, &declarations_of_host(&program, patience)?, written)?;
         }
         host = Some(stem(&program.program));
     }
@@ -179,7 +189,7 @@ fn of_workspace(args: &Args) -> Result<ExitCode, Error> {
             // Reads the sources again, because they may have changed during the build.
             let glue = glue_of(&sources, &origin);
             is_found |= !glue.is_empty();
-            written.extend(write_again(&glue, &origin, &declared)?);
+            write_again(&glue, &origin, &declared, written)?;
         }
     }
     if !is_found {
@@ -189,7 +199,6 @@ fn of_workspace(args: &Args) -> Result<ExitCode, Error> {
     if written.is_empty() {
         print_progress("all glue is up to date");
     }
-    written.iter().for_each(|path| print_progress(&format!("glue written again: {}", path.display())));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -241,15 +250,21 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
 /// Maximum time for which a session waits for the types of a host. The response usually takes a few milliseconds.
 const OF_SESSION: Duration = Duration::from_secs(3);
 
-/// Rewrites the glue for types of `origin` below `dirs` if the declarations have changed. Returns the changed files.
+/// Rewrites the glue for types of `origin` below `dirs` if the declarations have changed. Adds the changed files to `written`.
 ///
 /// # Errors
 /// Returns the errors of [`write_again`].
-pub(crate) fn rewrite(dirs: &[PathBuf], origin: &Origin, declared: &Declared) -> Result<Vec<PathBuf>, Error> {
-    write_again(&glue_of(dirs, origin), origin, declared)
+pub(crate) fn rewrite(
+    dirs: &[PathBuf],
+    origin: &Origin,
+    declared: &Declared,
+    written: &mut Vec<PathBuf>,
+) -> Result<(), Error> {
+    write_again(&glue_of(dirs, origin), origin, declared, written)
 }
 
 /// Rewrites the files in `glue` if the declarations have changed. Each of these files contains glue for types of `origin`.
+/// Adds the changed files to `written`, also if an error occurs for another file.
 ///
 /// # Errors
 /// Fails if the glue cannot be generated or written.
@@ -257,8 +272,8 @@ pub(crate) fn write_again(
     glue: &[(String, PathBuf)],
     origin: &Origin,
     declared: &Declared,
-) -> Result<Vec<PathBuf>, Error> {
-    let mut written = Vec::new();
+    written: &mut Vec<PathBuf>,
+) -> Result<(), Error> {
     let mut rewrite = |source: &String, path: &Path| -> Result<(), Error> {
         let now = alcedo_glue::rewritten(source, origin, declared);
         let now = now.map_err(|error| anyhow!("the glue in {} is out of date: {error}", path.display()))?;
@@ -269,8 +284,7 @@ pub(crate) fn write_again(
         Ok(())
     };
     // Continues after an error, because the remaining files would keep old declarations.
-    glue.iter().map(|(source, path)| rewrite(source, path)).fold(Ok(()), Result::and)?;
-    Ok(written)
+    glue.iter().map(|(source, path)| rewrite(source, path)).fold(Ok(()), Result::and)
 }
 
 /// Returns the origin of a host, by the name of its program.
@@ -330,7 +344,9 @@ mod tests {
             fs::write(dir.path().join(name), head(package)).unwrap();
         }
         assert_eq!(glue_of(&dirs, &origin).len(), 3);
-        let error = rewrite(&dirs, &origin, &Declared::default()).unwrap_err().to_string();
+        let mut written = Vec::new();
+        let error = rewrite(&dirs, &origin, &Declared::default(), &mut written).unwrap_err().to_string();
+        assert_eq!(written, [dir.path().join("b.rs")]);
         assert!(error.contains(".rs is out of date: package `Gone` has no types"), "{error}");
         assert!(read_text(&dir.path().join("b.rs")).unwrap().contains("use alcedo_plugin_api::prelude::*;"));
     }

@@ -166,8 +166,9 @@ impl<W: World> Session<W> {
         } else {
             host.answers = Some(types.is_ok());
         }
-        let written = types.and_then(|types| glue::write_again(&glue, &origin, &types));
-        self.note_glue(written);
+        let mut written = Vec::new();
+        let outcome = types.and_then(|types| glue::write_again(&glue, &origin, &types, &mut written));
+        self.note_glue(written, outcome);
     }
 
     /// Updates the glue for the modules of a target if their types have changed since the last build. The watch then reports the glue as
@@ -184,27 +185,27 @@ impl<W: World> Session<W> {
             let Ok((origin, declared)) = glue::of_module(&artifact.path) else { continue };
             let before = self.declared.insert(artifact.path, (version, declared.clone()));
             if before.is_some_and(|(_, before)| before != declared) {
-                let written = glue::rewrite(&targets::sources(&self.targets), &origin, &declared);
-                self.note_glue(written);
+                let mut written = Vec::new();
+                let outcome = glue::rewrite(&targets::sources(&self.targets), &origin, &declared, &mut written);
+                self.note_glue(written, outcome);
             }
         }
     }
 
-    fn note_glue(&mut self, written: Result<Vec<PathBuf>, Error>) {
-        match written {
-            Ok(written) if written.is_empty() => {}
-            Ok(written) => {
-                self.events.push_back(Event::GlueWritten { files: written.clone() });
-                self.written.extend(written.iter().map(|path| (path.clone(), file_version(path))));
-                let mut affected = targets::affected(&self.targets, &written);
-                self.note_host(&mut affected, &written);
-                if !affected.is_empty() {
-                    self.rewritten.extend(written);
-                }
-                // Builds the affected targets after the running job, which may have used the older glue.
-                self.stale.extend(affected);
+    fn note_glue(&mut self, written: Vec<PathBuf>, outcome: Result<(), Error>) {
+        if !written.is_empty() {
+            self.events.push_back(Event::GlueWritten { files: written.clone() });
+            self.written.extend(written.iter().map(|path| (path.clone(), file_version(path))));
+            let mut affected = targets::affected(&self.targets, &written);
+            self.note_host(&mut affected, &written);
+            if !affected.is_empty() {
+                self.rewritten.extend(written);
             }
-            Err(error) => self.events.push_back(Event::Failed { error: error.to_string() }),
+            // Builds the affected targets after the running job, which may have used the older glue.
+            self.stale.extend(affected);
+        }
+        if let Err(error) = outcome {
+            self.events.push_back(Event::Failed { error: error.to_string() });
         }
     }
 
