@@ -2,7 +2,7 @@ class Program extends Actor;
 
 var map<string, int> Known;
 var set<name> Seen;
-var optional<int> Perhaps;
+var optional<int> Perhaps; struct Held { var Actor A; var array<Actor> L; structdefaultproperties { A=Actor'Hall.Door'; L(0)=Actor'Hall.Door'; L(1)=none } };
 
 defaultproperties
 {
