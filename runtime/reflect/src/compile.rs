@@ -375,7 +375,7 @@ impl Compiler<'_> {
         Ok(Property {
             name: self.names.intern(&decl.name),
             text: decl.name.as_str().into(),
-            display: display_name(&decl.name).into(),
+            display: display_name(&decl.name, &decl.meta).into(),
             ty,
             flags: decl.flags,
             default,

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use crate::enums::EnumType;
 use crate::kind_list::{each_kind, type_enum};
-use crate::meta::Meta;
+use crate::meta::{Meta, value_of};
 use crate::structs::StructType;
 use crate::value::Value;
 use nested::{ElementType, EntryType, Row};
@@ -56,7 +56,7 @@ pub struct Property {
     pub name: Name,
     /// Name as text.
     pub text: Rc<str>,
-    /// Display name: `Rotation Speed` for `rotation_speed`.
+    /// Display name, from the metadata `display_name`. Without this metadata, `Rotation Speed` for `rotation_speed`.
     pub display: Rc<str>,
     /// Type of the value.
     pub ty: PropertyType,
@@ -187,8 +187,14 @@ pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> Str
     format!("{path} with {}", listed.join(", "))
 }
 
-/// Returns the display name of an identifier. Each word begins with a capital letter.
-pub(crate) fn display_name(name: &str) -> String {
+/// Returns the display name that the metadata of a property specifies. Otherwise derives the display name from the property's name. Each
+/// word then begins with a capital letter.
+pub(crate) fn display_name(name: &str, meta: &[(String, String)]) -> String {
+    // The metadata keys of scripts are in lower case: `<DisplayName=…>`.
+    let specified = ["display_name", "displayname"].iter().find_map(|key| value_of(meta, key));
+    if let Some(specified) = specified.filter(|specified| !specified.is_empty()) {
+        return specified.to_owned();
+    }
     let words = name.split('_').filter(|word| !word.is_empty()).map(|word| {
         let mut letters = word.chars();
         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect::<String>()
@@ -237,9 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn display_names_have_capitalized_words() {
+    fn a_display_name_is_that_of_the_metadata_or_has_capitalized_words() {
         for (name, display) in [("rotation_speed", "Rotation Speed"), ("x", "X"), ("_a__b", "A B"), ("_", "")] {
-            assert_eq!(display_name(name), display);
+            assert_eq!(display_name(name, &[("category".to_owned(), "A".to_owned())]), display);
+        }
+        for (key, specified, display) in
+            [("display_name", "A b", "A b"), ("displayname", "A b", "A b"), ("display_name", "", "X")]
+        {
+            assert_eq!(display_name("x", &[(key.to_owned(), specified.to_owned())]), display);
         }
     }
 }
