@@ -114,10 +114,11 @@ impl Histogram {
     }
 
     /// Returns an upper bound for the times of the fastest `of_hundred` percent of the calls. The bound in nanoseconds is a power of two.
+    /// Returns zero if no call was counted. Numbers above 100 count as 100.
     #[must_use]
     pub fn percentile(&self, of_hundred: u64) -> Duration {
         let all: u64 = self.0.iter().sum();
-        let rank = all.saturating_mul(of_hundred).div_ceil(100).max(1);
+        let rank = all.saturating_mul(of_hundred.min(100)).div_ceil(100).max(1);
         let mut seen = 0;
         let found = self.buckets().find(|(_, calls)| {
             seen += calls;
@@ -258,6 +259,7 @@ mod tests {
         let of = Duration::from_nanos;
         assert_eq!(filled, [(of(1), 1), (of(2), 1), (of(4), 2), (of(1024), 1), (of(1 << 35), 1)]);
         assert_eq!((histogram.percentile(50), histogram.percentile(80)), (of(4), of(1024)));
+        assert_eq!(histogram.percentile(101), histogram.percentile(100));
         assert_eq!(Histogram::default().percentile(99), Duration::ZERO);
     }
 
