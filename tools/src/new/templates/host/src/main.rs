@@ -42,15 +42,16 @@ fn run() -> Result<(), Error> {
     runtime.watch_changed()?;
     let mut printed: Option<Instant> = None;
     while !runtime.shutdown_requested() {
-        // Runs the code of plugins, and reloads.
-        runtime.tick(Budget::frame());
-        for report in runtime.take_reloads() {
-            eprintln!("{}", printable(&report.to_string()));
-        }
+        // Spawns robots before the tick, which runs lines of the console.
         if printed.is_none_or(|printed| printed.elapsed() > Duration::from_secs(2)) {
             printed = Some(Instant::now());
             {{host}}::populate(&runtime);
             print_positions(&runtime)?;
+        }
+        // Runs the code of plugins, and reloads.
+        runtime.tick(Budget::frame());
+        for report in runtime.take_reloads() {
+            eprintln!("{}", printable(&report.to_string()));
         }
         // A server without work of its own would call `runtime.wait(timeout)` here.
         std::thread::sleep(Duration::from_millis(16));
