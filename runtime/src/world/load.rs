@@ -32,7 +32,6 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     let mut report = WorldLoadReport::default();
     let before = objects.living();
     let ids = core.world.lazy.snapshot();
-    objects.abandon_mark();
     objects.begin_shadow();
     core.world.mode.set(mode::STAGING);
     let made = catch_panics(|| Ok(bring(core, &file, &mut report)));
