@@ -54,12 +54,16 @@ fn call_of(
             return core.zcalls.watched(callee.name().protocol(), "nd:/", call);
         }
         Slots::Property => plan_property(buffer, &signature::types(callee)?.0)?,
-        Slots::Function => plan_function(buffer.len(), &signature::types(callee)?.0).ok_or_else(|| {
-            let (name, words) = (callee.name(), callee.signature().text());
-            let message =
-                format!("`{name}` ({words}) does not take {} slots, object and result included", buffer.len());
-            CallError::Buffer { message }
-        })?,
+        Slots::Function => {
+            // Modules call this protocol on an object, also for a static function.
+            let fewest = usize::from(matches!(callee.name().protocol(), "uf" | "uf!"));
+            plan_function(buffer.len(), fewest, &signature::types(callee)?.0).ok_or_else(|| {
+                let (name, words) = (callee.name(), callee.signature().text());
+                let message =
+                    format!("`{name}` ({words}) does not take {} slots, object and result included", buffer.len());
+                CallError::Buffer { message }
+            })?
+        }
     };
     let arguments = plan.arguments.iter().map(|(at, word)| read(core, buffer, *at, word));
     let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
@@ -87,10 +91,11 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
     Ok(value.map_or(PropertyKind(0), TypeText::kind))
 }
 
-/// Assigns the slots in order: first the receiver, if the function has a receiver, then the parameters, and then the result.
-fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
+/// Assigns the slots in order: first the receiver, if the function has a receiver, then the parameters, and then the result. Returns `None`
+/// if the number of receivers is neither `fewest` nor 1.
+fn plan_function(slots: usize, fewest: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));
-    let receivers = slots.checked_sub(parameters + results).filter(|receivers| *receivers <= 1)?;
+    let receivers = slots.checked_sub(parameters + results).filter(|receivers| (fewest..=1).contains(receivers))?;
     let words = std::iter::repeat_n(&RECEIVER, receivers).chain(&signature.arguments);
     let result = signature.result.as_deref().map(|word| (slots - 1, word));
     Some(Plan { arguments: words.enumerate().collect(), result })
@@ -114,7 +119,7 @@ mod tests {
     /// Checks the planned input slots and their types, and the output slot.
     fn check(signature: &str, slots: usize, expected: Option<&str>) {
         let signature_text = signature.parse().expect("a signature");
-        let plan = plan_function(slots, &signature_text);
+        let plan = plan_function(slots, 0, &signature_text);
         let formatted = plan.map(|Plan { arguments, result }| {
             let slot = |(at, word): &(usize, &_)| format!("{at}: {word}");
             let arguments: Vec<_> = arguments.iter().map(slot).collect();

@@ -104,8 +104,9 @@ mod tests {
     use alcedo_abi::kinds::{PropertyKind, function_flags};
 
     use crate::boundary::CallError;
+    use crate::bridge::conjugate_calls;
     use crate::bridge::core::Core;
-    use crate::handles::ObjectHandle;
+    use crate::handles::{ModuleId, ObjectHandle};
     use crate::object::World;
     use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl};
     use crate::object::origin::Origin;
@@ -136,14 +137,19 @@ mod tests {
         let [one, other] = [(); 2].map(|()| core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
         let handle = core.zcalls.resolve(&core.chain, "uf:/Script/Game.Thing:same", 0).expect("it is declared");
         let dispatch = |buffer: &mut DynBuffer<'_>| core.zcalls.dispatch(core.here(), handle, buffer.as_buffer_mut()).1;
-        let call = |objects: &[ObjectHandle]| -> Result<ObjectHandle, CallError> {
+        let plugin_call =
+            |buffer: &mut DynBuffer<'_>| conjugate_calls::call(&core, ModuleId(1), handle, buffer.as_buffer_mut());
+        let call_by = |code: &dyn Fn(&mut DynBuffer<'_>) -> Result<(), CallError>,
+                       objects: &[ObjectHandle]|
+         -> Result<ObjectHandle, CallError> {
             let mut buffer = DynBuffer::with_len(objects.len() + 1);
             for (at, object) in objects.iter().enumerate() {
                 buffer.set(at, *object)?;
             }
-            dispatch(&mut buffer)?;
+            code(&mut buffer)?;
             buffer.get(objects.len())
         };
+        let call = |objects: &[ObjectHandle]| call_by(&dispatch, objects);
         assert_eq!(call(&[one]), Ok(one), "the object is the argument");
         assert_eq!(call(&[one, other]), Ok(other), "the first object is ignored");
         assert!(matches!(call(&[one, one, other]), Err(CallError::Buffer { .. })));
@@ -151,5 +157,8 @@ mod tests {
         buffer.set(0, 1_u32).expect("there is a slot");
         buffer.set(1, one).expect("there is a slot");
         assert_eq!(dispatch(&mut buffer).is_err(), alcedo_abi::SLOT_TYPES, "a number is not an object");
+        // Plugin code without static types always passes the object that is ignored.
+        assert_eq!(call_by(&plugin_call, &[one, other]), Ok(other));
+        assert!(matches!(call_by(&plugin_call, &[one]), Err(CallError::Buffer { .. })), "an argument is missing");
     }
 }
