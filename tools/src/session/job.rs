@@ -2,6 +2,7 @@
 //! would wait for each other.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use alcedo_build::{Artifact, BuildError, RunningBuild};
@@ -23,6 +24,8 @@ pub(crate) struct Job {
     pub(crate) parts: Vec<Part>,
     /// Indices of the targets that are not yet built. The first target is being built.
     pub(crate) unbuilt: BTreeSet<usize>,
+    /// False if only files of source code have changed. Cargo then writes no lock file.
+    pub(crate) writes_lock: bool,
     /// Running build of a target. `None` after the last target was built.
     running: Option<Running>,
 }
@@ -49,10 +52,11 @@ impl Running {
 }
 
 impl Job {
-    /// Starts builds of the targets with these indices. Also builds targets whose library was deleted, because all libraries are loaded
-    /// together. Returns `None` if `which` is empty.
+    /// Starts builds of the targets with these indices, after changes of the files `changed`. Also builds targets whose library was deleted,
+    /// because all libraries are loaded together. Returns `None` if `which` is empty.
     pub(crate) fn start(
         edited: Option<Duration>,
+        changed: &[PathBuf],
         which: &BTreeSet<usize>,
         targets: &[Target],
         options: &BuildOptions,
@@ -63,7 +67,9 @@ impl Job {
         let deleted = (0..targets.len()).filter(|at| targets[*at].lacks_library());
         let unbuilt: BTreeSet<_> = which.iter().copied().chain(deleted).collect();
         let (warnings, parts) = (String::new(), Vec::new());
-        let mut job = Self { edited, millis: 0.0, warnings, parts, unbuilt, running: None };
+        let is_code = |path: &PathBuf| path.extension().is_some_and(|end| end != "toml" && end != "lock");
+        let writes_lock = changed.is_empty() || !changed.iter().all(is_code);
+        let mut job = Self { edited, millis: 0.0, warnings, parts, unbuilt, writes_lock, running: None };
         Ok(job.start_next(targets, options)?.then_some(job))
     }
 

@@ -343,9 +343,10 @@ impl<W: World> Session<W> {
     /// Starts builds of the stale targets. First cancels a running build, because its libraries would be stale. If sources change during
     /// the cancellation, the build starts later, after the quiet window that follows these changes.
     fn build(&mut self, edited: Option<Duration>, changed: Vec<PathBuf>) {
-        let canceled = self.job.take().map(|job| job.unbuilt);
+        let canceled = self.job.take().map(|job| (job.unbuilt, job.writes_lock));
+        let writes_lock = canceled.as_ref().is_some_and(|(_, writes_lock)| *writes_lock);
         self.rewritten.clear();
-        if let Some(unbuilt) = canceled {
+        if let Some((unbuilt, _)) = canceled {
             self.stale.extend(unbuilt);
             self.events.push_back(Event::Canceled);
             if let Some(edited) = edited {
@@ -355,9 +356,11 @@ impl<W: World> Session<W> {
                 }
             }
         }
-        match Job::start(edited, &self.stale, &self.targets, &self.options) {
+        match Job::start(edited, &changed, &self.stale, &self.targets, &self.options) {
             Ok(None) => {}
-            Ok(Some(job)) => {
+            Ok(Some(mut job)) => {
+                // The canceled build may not have written the lock file yet.
+                job.writes_lock |= writes_lock;
                 self.stale.clear();
                 self.job = Some(job);
                 self.events.push_back(Event::Building { changed });

@@ -37,8 +37,8 @@ impl<W: World> Session<W> {
     }
 
     pub(super) fn source_event(&mut self, event: SourceEvent) {
-        // Ignores the lock file during a build, because cargo itself writes this file.
-        if self.job.is_some() && event.path.ends_with("Cargo.lock") {
+        // Ignores the lock file during a build in which cargo itself may write this file.
+        if self.job.as_ref().is_some_and(|job| job.writes_lock) && event.path.ends_with("Cargo.lock") {
             return;
         }
         let at = event.at.saturating_duration_since(self.started);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use alcedo_build::{BuildError, PluginFolder, SourceCrate};
+use alcedo_build::{BuildError, PluginFolder, SourceCrate, SourceEvent};
 use alcedo_runtime::development::link::{FromHost, Status, ToHost};
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
@@ -181,6 +181,30 @@ fn a_deleted_library_is_built_with_the_next_edit_of_another_folder() {
 }
 
 #[test]
+fn a_lock_file_is_a_change_unless_the_build_may_write_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = dir.path().canonicalize().unwrap().join("one");
+    let manifest = "[package]\nname = \"one\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n";
+    fs::create_dir_all(one.join("src")).unwrap();
+    fs::write(one.join("Cargo.toml"), manifest).unwrap();
+    fs::write(one.join("src/lib.rs"), "").unwrap();
+    let sources = Sources::watch(vec![one.clone()], None).unwrap();
+    let options = BuildOptions { target_dir: Some(dir.path().join("target")), ..BuildOptions::default() };
+    let world = Accepting { loads: 0, program: None, events: unbounded(), printed: never() };
+    let mut session = Session::open(sources, options, world, None).unwrap();
+    let (lock, manifest) = (one.join("Cargo.lock"), format!("{manifest}# changed"));
+    for (loads, file, text, expected) in
+        [(1, "src/lib.rs", "pub fn turn() {}", true), (2, "Cargo.toml", manifest.as_str(), false)]
+    {
+        wait(&mut session, loads, "Started");
+        fs::write(one.join(file), text).unwrap();
+        wait(&mut session, loads, "Building");
+        session.source_event(SourceEvent { at: Instant::now(), path: lock.clone() });
+        assert_eq!(session.debounce.take().contains(&lock), expected, "{file}");
+    }
+}
+
+#[test]
 fn a_renamed_program_of_the_host_runs_after_the_restart() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
@@ -227,7 +251,7 @@ fn a_host_whose_build_never_ran_has_not_failed() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
     wait(&mut session, 1, "Started");
-    let job = Job::start(None, &[0].into(), &session.targets, &session.options).unwrap().unwrap();
+    let job = Job::start(None, &[], &[0].into(), &session.targets, &session.options).unwrap().unwrap();
     let source = std::io::ErrorKind::NotFound.into();
     session.not_built(job, BuildError::CargoNotRun { program: "cargo".into(), source });
     assert!(!session.host.unwrap().has_failed);
