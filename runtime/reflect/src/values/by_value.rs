@@ -60,6 +60,7 @@ impl Value {
     /// namespace and key: `("Open", "menu", "open")`. An object is `none` or `#index.serial`. A class, soft reference or property is `none`
     /// or its path. A lazy reference has 32 hexadecimal digits. A delegate is `#1.2:function`. Structs have the form `(x=1, y=2)`, lists
     /// `(1, 2)`, and maps `((a, 1), (b, 2))`. Optional values are `none` or `some(1)`.
+    /// Every NaN is printed as `NaN`, so [`Value::parse`] rejects the text of a set or map with several keys that are NaN.
     ///
     /// # Examples
     /// ```
