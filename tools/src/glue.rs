@@ -151,7 +151,8 @@ fn of_workspace(args: &Args) -> Result<ExitCode, Error> {
     outcome
 }
 
-/// Rewrites the glue in the workspace of the working directory, and adds the changed files to `written`: first the glue for types of its host, then the glue for types of its plugins.
+/// Rewrites the glue in the workspace of the working directory: first the glue for types of its host, then the glue for types of its
+/// plugins. Adds the changed files to `written`.
 ///
 /// # Errors
 /// Fails if the workspace contains no glue for its host or its plugins. Also returns the errors of builds, of the host and of [`rewrite`].
@@ -263,8 +264,8 @@ pub(crate) fn rewrite(
     write_again(&glue_of(dirs, origin), origin, declared, written)
 }
 
-/// Rewrites the files in `glue` if the declarations have changed. Each of these files contains glue for types of `origin`.
-/// Adds the changed files to `written`, also if an error occurs for another file.
+/// Rewrites the files in `glue` if the declarations have changed. Each of these files contains glue for types of `origin`. Adds the changed
+/// files to `written`, also if an error occurs for another file.
 ///
 /// # Errors
 /// Fails if the glue cannot be generated or written.

@@ -52,8 +52,8 @@ impl Running {
 }
 
 impl Job {
-    /// Starts builds of the targets with these indices, after changes of the files `changed`. Also builds targets whose library was deleted,
-    /// because all libraries are loaded together. Returns `None` if `which` is empty.
+    /// Starts builds of the targets with these indices, after changes of the files `changed`. Also builds targets whose library was
+    /// deleted, because all libraries are loaded together. Returns `None` if `which` is empty.
     pub(crate) fn start(
         edited: Option<Duration>,
         changed: &[PathBuf],
