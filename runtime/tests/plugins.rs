@@ -147,6 +147,31 @@ fn a_second_call_of_watch_keeps_a_change_that_is_not_loaded_yet() {
 }
 
 #[test]
+fn a_change_of_a_watched_file_keeps_the_libraries_of_a_request() {
+    let [first, second] = [1, 2].map(|tag| support::tagged("magic-cube", &[], tag));
+    let (_folder, watched, host) = host_of_copy(&first);
+    host.watch().expect("a folder to watch");
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        std::fs::copy(&first, &watched).expect("the first build");
+        // The first tick reads the change, and the second tick reports the change, because the file was quiet between the ticks.
+        std::thread::sleep(Duration::from_millis(100));
+        host.tick(Budget::frame());
+        std::thread::sleep(Duration::from_millis(50));
+        host.request_reload(vec![second.clone()]);
+        host.tick(Budget::frame());
+        let report = host.take_reloads().pop().expect("it was requested");
+        if report.requests == 2 {
+            assert_eq!(tag(&host), Some(Value::U64(2)), "{report}");
+            return;
+        }
+        // The system has reported the change too early or too late for the second tick.
+        assert!(Instant::now() < until, "{report}");
+        assert!(host.reload(std::slice::from_ref(&watched)).expect("a Master").is_committed());
+    }
+}
+
+#[test]
 fn several_requests_become_one_reload_at_the_safe_point() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(std::slice::from_ref(&first));

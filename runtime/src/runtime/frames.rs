@@ -9,7 +9,7 @@ use crate::bridge::tasks::JobInfo;
 use crate::callback::{drop_caught, let_go};
 use crate::error::{A_TICK, Error};
 use crate::poster::Poster;
-use crate::reload::requests::{self, Plan};
+use crate::reload::requests::{self, Plan, Request};
 
 /// Game time and time limits of one tick.
 ///
@@ -209,7 +209,9 @@ impl Runtime {
             is_quiet
         });
         if let Some(master) = self.inner.loads.master().filter(|_| is_quiet) {
-            self.request_reload_of(master.paths, self.inner.watch_scope.get());
+            let reload = Request::Reload { libraries: master.paths, scope: self.inner.watch_scope.get() };
+            // Precedes the requests of the host, because the merged reload uses the libraries of the last request.
+            self.inner.requests.borrow_mut().insert(0, reload);
         }
         self.attend_health();
         let requested = self.inner.requests.take();
