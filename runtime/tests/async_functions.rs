@@ -125,6 +125,19 @@ fn a_destroyed_listener_is_only_logged_as_an_error() {
 }
 
 #[test]
+fn a_failure_whose_listener_is_destroyed_is_logged() {
+    let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
+    begin(&host, robot, "bring", &[text("tea"), text("nowhere"), bound(&host, other, "brought")]);
+    host.objects().destroy(other);
+    tick(&host, 10);
+    tick(&host, 200);
+    let lines = record.take();
+    assert!(lines.contains("returned the error \"no way to nowhere\""), "{lines}");
+    assert_eq!(host.jobs(), []);
+}
+
+#[test]
 fn a_failure_without_a_listener_is_logged() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     let other = host.objects().spawn(ROBOT).expect("spawned");

@@ -2,6 +2,8 @@
 
 use core::future::Future;
 
+use alcedo_abi::call::FailureKind;
+
 use super::returned::{Returned, SourceLocation};
 use crate::delegate_signature::Signature;
 use crate::kinds::{Borrowed, Delegate};
@@ -11,7 +13,8 @@ use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
 pub type Settled<A> = (A, Option<CallError>);
 
 /// Starts `future` as a task of `this`. `convert` converts the result of `future` into the arguments of the delegate `done`. If `future`
-/// returns an error and no function is bound to `done`, the task fails with this error, and the host logs it.
+/// returns an error and no function is bound to `done`, the task fails with this error, and the host logs it. The task also fails with this
+/// error if the function that is bound to `done` no longer exists.
 ///
 /// If the host refuses the task, the running call ends with the host's error.
 pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
@@ -26,7 +29,11 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     let task = async move {
         let (args, error) = convert(future.await, location);
         let Some(done) = listener else { return error.map_or(Ok(()), Err) };
-        object.with(|this| this.open(&done).call(args))?
+        let called = object.with(|this| this.open(&done).call(args))?;
+        called.map_err(|refused| match error {
+            Some(error) if refused.kind() == FailureKind::NOT_FOUND => error,
+            _ => refused,
+        })
     };
     task::spawn_from(this.object(), task, (location.file, location.line))
         .unwrap_or_else(|error| alcedo_rt::fail(error));
@@ -71,9 +78,7 @@ pub fn error_done<R: Returned<Value = ()>>(returned: R, location: SourceLocation
 
 #[cfg(test)]
 mod tests {
-    use alcedo_abi::call::FailureKind;
-
-    use super::{SourceLocation, error_done, value_or_error_done};
+    use super::{FailureKind, SourceLocation, error_done, value_or_error_done};
     use crate::CallError;
 
     const HERE: SourceLocation = SourceLocation { file: "src/lib.rs", line: 4, column: 8 };
