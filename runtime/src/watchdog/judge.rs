@@ -20,6 +20,12 @@ pub(super) enum Verdict {
     },
 }
 
+/// Returns the part of a sleep between two checks that does not count, because the process was stopped, for example by a debugger or with
+/// its virtual machine. A stop therefore adds at most half the limit to the duration of an activity.
+pub(super) fn pause(slept: Duration, limit: Duration) -> Duration {
+    slept.saturating_sub(limit / 2)
+}
+
 /// Observations of one thread.
 #[derive(Debug)]
 pub(super) struct Judge {
@@ -67,7 +73,7 @@ impl Judge {
 
 #[cfg(test)]
 mod tests {
-    use super::{Judge, Verdict};
+    use super::{Judge, Verdict, pause};
     use std::time::Duration;
 
     /// Simulates one check per second with a limit of three seconds, and compares the verdicts.
@@ -133,6 +139,18 @@ mod tests {
     #[test]
     fn a_call_that_loops_over_short_calls_is_reported_itself() {
         check(&[(&[1, 2], FINE), (&[1, 3], FINE), (&[1], FINE), (&[1, 4], stuck(0)), (&[1, 5], FINE)]);
+    }
+
+    #[test]
+    fn a_stopped_process_does_not_hang() {
+        let limit = Duration::from_secs(3);
+        let (mut judge, mut now) = (Judge::new(limit), Duration::ZERO);
+        let since = Duration::from_millis(3500);
+        for (seconds, expected) in [(1, FINE), (60, FINE), (1, FINE), (1, Verdict::Stuck { at: 0, since })] {
+            let slept = Duration::from_secs(seconds);
+            now += slept - pause(slept, limit);
+            assert_eq!(judge.check(now, &[1]), expected, "at {now:?}");
+        }
     }
 
     #[test]

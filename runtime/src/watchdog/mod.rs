@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use serde::Serialize;
 
-use judge::{Judge, Verdict};
+use judge::{Judge, Verdict, pause};
 
 use crate::callback::Callbacks;
 use crate::panic_guard;
@@ -59,7 +59,8 @@ pub struct Hang {
     pub function: String,
     /// Active phases of the host, outermost first, such as `a reload`, `retire`. Empty outside of such operations.
     pub phase: Vec<String>,
-    /// Observed duration of the activity when the hang was detected. The actual duration may be longer.
+    /// Observed duration of the activity when the hang was detected, without the time in which the process was stopped. The actual duration
+    /// may be longer.
     pub since: Duration,
     /// Calls that have not returned, outermost first. Contains `function` and the calls inside `function`, which may change between two
     /// checks.
@@ -124,16 +125,17 @@ impl Drop for Watchdog {
 }
 
 fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, stopped: &Receiver<()>) {
-    let begun = Instant::now();
+    let (begun, mut paused, mut rested) = (Instant::now(), Duration::ZERO, Instant::now());
     let rest = (limit / CHECKS).clamp(SHORTEST_REST, LONGEST_REST);
     let mut judges: Vec<_> = sources.iter().map(|_| Judge::new(limit)).collect();
     while stopped.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
+        paused += pause(rested.elapsed(), limit);
         // A listener may have created thread-locals of a module, which only this thread can drop.
         alcedo_sys::checkpoint();
         for (source, judge) in sources.iter().zip(&mut judges) {
             let activity = (source.activity)();
             let ids: Vec<_> = activity.iter().map(|published| published.id).collect();
-            match judge.check(begun.elapsed(), &ids) {
+            match judge.check(begun.elapsed().saturating_sub(paused), &ids) {
                 Verdict::Fine => {}
                 Verdict::Over { after } => {
                     log!(INFO, thread = source.thread, seconds = after.as_secs_f64(), "the hanging call has returned");
@@ -141,6 +143,7 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
                 Verdict::Stuck { at, since } => report(&hang(source.thread, &activity, at, since), listeners),
             }
         }
+        rested = Instant::now();
     }
 }
 
