@@ -1,10 +1,11 @@
 //! Deferred code on the game thread: tasks here, timers in [`crate::timer`], and closures that any thread may [`post`].
 //!
 //! Tasks, timers and closures, together called jobs, end with their object, with the plugin part that the module created for the object, or
-//! with the module. A reload suspends all jobs. A rollback resumes the jobs unchanged. A commit drops the jobs, so no task continues in a
-//! new generation. If the new generation also needs a task, start the task in a red constructor, which runs again in each reload. Jobs that
-//! a main function or a red constructor posts or spawns run after the commit of the generation, and never run without a commit. Use jobs
-//! for operations that are refused before the commit, for example calling the host or creating objects.
+//! with the module. A reload suspends all jobs. A rollback resumes the jobs unchanged. A commit drops the jobs of replaced modules, so no
+//! task continues in a new generation. Jobs of modules that the reload keeps continue. If the new generation also needs a task, start the
+//! task in a red constructor, which runs again in each reload of the module. Jobs that a main function or a red constructor posts or spawns
+//! run after the commit of the generation, and never run without a commit. Use jobs for operations that are refused before the commit, for
+//! example calling the host or creating objects.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;
