@@ -226,6 +226,22 @@ fn a_health_watch_needs_a_master_and_ends_with_the_next_watch() {
 }
 
 #[test]
+fn the_next_watch_loads_a_change_that_waits_for_the_end_of_a_window() {
+    let host = Host::start(|_| Ok(()));
+    let first = host.until_running();
+    host.deliver_build(2);
+    host.until("the second build", |status| status.digest != first.digest);
+    host.deliver_build(3);
+    host.run_for(Duration::from_millis(50));
+    host.runtime.watch().expect("a folder to watch");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while tag(&host.runtime) != 3 {
+        assert!(Instant::now() < deadline, "the change is lost");
+        host.run_for(Duration::from_millis(10));
+    }
+}
+
+#[test]
 fn a_health_function_may_start_the_next_watch() {
     let host = Host::start(|_| Ok(()));
     let first = host.until_running();

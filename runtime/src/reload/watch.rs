@@ -111,6 +111,11 @@ impl FileWatch {
         self.debounce.note(self.start.elapsed());
     }
 
+    /// Checks if a change is noted that no call has reported yet.
+    pub(crate) fn has_change(&self) -> bool {
+        self.debounce.last.is_some()
+    }
+
     /// Blocks until a watched file has changed and all files are quiet, then returns true. Returns false if `stop` receives a message, or
     /// if the sender of `stop` is dropped. Also returns false once `is_over` returns true. `is_over` is called a few times per second.
     pub(crate) fn wait(&mut self, stop: &Receiver<()>, is_over: impl Fn() -> bool) -> bool {
@@ -118,7 +123,7 @@ impl FileWatch {
             let mut select = Select::new();
             select.recv(&self.events);
             let stops = select.recv(stop);
-            let timeout = if self.debounce.last.is_some() { QUIET } else { POLL_INTERVAL };
+            let timeout = if self.has_change() { QUIET } else { POLL_INTERVAL };
             let ready = select.ready_timeout(timeout).ok();
             if ready == Some(stops) || is_over() {
                 return false;

@@ -130,8 +130,7 @@ impl Runtime {
         } else if self.inner.has_ended.get() {
             watching.let_go(self.inner.loads.registry.id());
         } else {
-            let next = self.inner.health.borrow().as_ref().and_then(|next| next.status_file.clone());
-            watching.withdraw(next.as_deref());
+            self.end_replaced(watching);
         }
     }
 
@@ -143,7 +142,18 @@ impl Runtime {
     /// Ends the health watch, because a new watch replaces this health watch.
     pub(super) fn end_health_watch(&self) {
         if let Some(watching) = self.inner.health.take() {
-            watching.withdraw(None);
+            self.end_replaced(watching);
         }
+    }
+
+    /// Ends a health watch that a new watch has replaced. The new watch loads the changes that the health watch has not loaded yet.
+    fn end_replaced(&self, mut watching: Box<Watching>) {
+        if watching.has_change()
+            && let Some(watch) = &mut *self.inner.watch.borrow_mut()
+        {
+            watch.note_change();
+        }
+        let next = self.inner.health.borrow().as_ref().and_then(|next| next.status_file.clone());
+        watching.withdraw(next.as_deref());
     }
 }

@@ -152,6 +152,12 @@ impl Watching {
         self.publish(runtime);
     }
 
+    /// Checks if a watched file has changed since the last load, for example during a window.
+    pub(super) fn has_change(&mut self) -> bool {
+        self.is_due |= self.watch.is_quiet();
+        self.is_due || self.watch.has_change() || self.next_copy.is_some()
+    }
+
     /// Calls the health function, and returns to the last healthy libraries if necessary.
     fn ask(&mut self, runtime: &Runtime) {
         let called = panic_guard::caught(|| (self.check.code)(runtime));
