@@ -3,7 +3,7 @@
 use super::Checker;
 use super::declare::Work;
 use super::defaults::Place;
-use super::symbols::At;
+use super::symbols::{At, ClassSym};
 use crate::ast::{DefaultLine, DefaultObject, Item};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
@@ -49,11 +49,14 @@ impl<'a> Checker<'a> {
         let inherited = object.class.is_none();
         // A new subobject becomes a member of the class, so its name must be unused.
         let members = self.chain(place.of);
-        let member = members.iter().find(|class| class.declares(&name.text));
+        let is_object = |class: &ClassSym| class.subobjects.exact(&name.text).is_some();
+        let member = members.iter().find(|class| class.declares(&name.text) || is_object(class));
         if let Some(class) = member.filter(|_| !inherited) {
             let message = format!("`{}` has a member `{}` already", class.name, name.text);
             let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
-            self.report(error.hint("give the object another name"));
+            let another = "give the object another name";
+            let hint = if is_object(class) { "leave out `Class=…` to change that object" } else { another };
+            self.report(error.hint(hint));
             return None;
         }
         let class = match &object.class {

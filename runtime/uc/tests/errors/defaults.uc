@@ -45,3 +45,21 @@ defaultproperties
 // file: Secret.uc
 class Secret extends Actor;
 defaultproperties { secret=5 }
+// file: Twice.uc
+class Twice extends Actor;
+defaultproperties
+{
+    Begin Object Class=Component Name=Part
+    End Object
+    Begin Object Class=Component Name=Part
+    End Object
+}
+// file: Again.uc
+class Again extends Twice;
+defaultproperties
+{
+    Begin Object Class=Component Name=part
+    End Object
+    Begin Object Name=Part
+    End Object
+}
