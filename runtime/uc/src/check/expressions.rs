@@ -392,7 +392,9 @@ fn may_be_constant(value: &ast::Expr) -> bool {
         }
         E::Triple(..) | E::Paren(_) | E::Macro(..) => true,
         E::Prefix(sign, _) => matches!(sign, ast::Prefix::Minus | ast::Prefix::Plus),
-        E::Member(of, _) => matches!(of.kind, E::Ident(_)),
+        E::Member(of, _) => {
+            matches!(&of.kind, E::Ident(_)) || matches!(&of.kind, E::Member(_, word) if word.is("const"))
+        }
         E::Call(callee, _) => matches!(&callee.kind, E::Ident(name) if is_known_call(&name.text)),
         _ => false,
     }

@@ -41,6 +41,17 @@ impl Body<'_, '_> {
                 let found = self.function_of(&path, name)?;
                 return self.function_value(Some(class), &found, name, expected, span);
             }
+            // Resolves `class'X'.const.NAME`.
+            ast::ExprKind::Member(inner, word)
+                if word.is("const") && matches!(inner.kind, ast::ExprKind::Object(..)) =>
+            {
+                let (_, path) = self.class_of(inner)?;
+                if self.checker.find_const(&path, &name.text).is_some() {
+                    return self.checker.const_named(&path, name, self.file, expected);
+                }
+                let (id, what) = ("uc-unknown-member", "constant");
+                return Err(self.checker.no_member(id, what, &path, name, self.file, |class| &class.consts));
+            }
             // Resolves `EnumName.Entry`.
             ast::ExprKind::Ident(word) if !self.is_value_name(&word.text) || self.is_enum_value(&word.text) => {
                 let found = self.checker.type_named(std::slice::from_ref(word), self.file);

@@ -12,4 +12,5 @@ function Test() {
     Health.X = 1;
     INDEX = 3;
     PHASE_Runing = 2;
+    Health = class'Program'.const.Nothing;
 }
