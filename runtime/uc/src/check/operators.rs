@@ -271,9 +271,11 @@ impl Body<'_, '_> {
         // which is `f64` if an `f64` is expected.
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
-        let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
-        // In `ENTRY == value`, checks the right operand first, because it determines the enum of the entry.
-        let is_entry = is_name(one) && !is_name(other) && matches!(op, Infix::Eq | Infix::Ne);
+        // In `ENTRY == value`, checks the right operand first, because it determines the enum of the entry. A variable is checked first,
+        // because in `OnDone == Object.Done` it determines the type of the delegate.
+        let may_be_entry = matches!(&one.kind, ast::ExprKind::Ident(name) if self.variable_type(&name.text).is_none());
+        let is_entry =
+            may_be_entry && !matches!(other.kind, ast::ExprKind::Ident(_)) && matches!(op, Infix::Eq | Infix::Ne);
         if !is_number(other) && (is_entry || is_number(one) && !shifts) {
             let right = self.value(other, None);
             let left = self.value(one, numeric(&right).as_ref());

@@ -52,8 +52,11 @@ impl Body<'_, '_> {
                 let (id, what) = ("uc-unknown-member", "constant");
                 return Err(self.checker.no_member(id, what, &path, name, self.file, |class| &class.consts));
             }
-            // Resolves `EnumName.Entry`.
-            ast::ExprKind::Ident(word) if !self.is_value_name(&word.text) || self.is_enum_value(&word.text) => {
+            // Resolves `EnumName.Entry`. A variable of an enum type has no members, so an enum of its name may precede the dot.
+            ast::ExprKind::Ident(word)
+                if !self.is_value_name(&word.text)
+                    || matches!(self.variable_type(&word.text), Some(Some(Type::Enum(..)))) =>
+            {
                 let found = self.checker.type_named(std::slice::from_ref(word), self.file);
                 if let Some(Ok(Type::Enum(path, _))) = found {
                     return self.entry_of(&path, name, span);
@@ -73,12 +76,10 @@ impl Body<'_, '_> {
             || self.checker.find_const(&self.class, name).is_some()
     }
 
-    /// Returns true if the name is a variable of an enum type. Because enum values have no members, `name` in `name.x` is then not this
-    /// variable, but an enum of the same name.
-    fn is_enum_value(&self, name: &str) -> bool {
+    /// Returns the type of the local, parameter or property of this name. The inner `None` means that the type has an error.
+    pub(super) fn variable_type(&self, name: &str) -> Option<Option<Type>> {
         let local = get_caseless(&self.locals, name).map(|local| local.ty.clone());
-        let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
-        matches!(ty, Some(Some(Type::Enum(..))))
+        local.or_else(|| self.checker.find_variable(&self.class, name).map(|found| found.ty.clone()))
     }
 
     pub(super) fn member_of(&self, base: Expr, name: &Ident, expected: Option<&Type>, span: Span) -> Found<Expr> {
