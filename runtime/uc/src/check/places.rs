@@ -1,11 +1,11 @@
 //! Checks member access: properties, fields, elements, defaults, `Class`, `Length`. Also checks that a place is writable.
 
 use super::body::Body;
-use super::convert::referenced;
+use super::convert::{converted, referenced};
 use super::symbols::{At, PropSym, get_caseless};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
-use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Expr, ExprKind, Intrinsic, Path, Type};
+use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Intrinsic, Path, Type};
 use crate::source::Span;
 use crate::token::lower;
 
@@ -104,6 +104,13 @@ impl Body<'_, '_> {
             Type::Fixed(_, len) if name.is("length") => Ok(self.const_expr(Const::Int(len.into()), Type::INT, span)),
             Type::Array(_) | Type::Set(_) | Type::Map(..) if name.is("length") => {
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::Length, vec![base]), ty: Type::INT, line })
+            }
+            // The name of a class is its string.
+            Type::Class(_) if name.is("name") => {
+                let to_text = Conversion::ToText(base.ty.clone());
+                let text = converted(base, to_text, &Type::Text);
+                let to_name = Conversion::Text(Type::Text, Type::Name);
+                Ok(Expr { line, ..converted(text, to_name, &Type::Name) })
             }
             Type::Class(_) | Type::None | Type::Interface(_) | Type::Array(_) | Type::Set(_) | Type::Map(..) => {
                 let message = format!("`{}` has no member `{}`", base.ty, name.text);
