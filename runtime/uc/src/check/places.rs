@@ -311,6 +311,10 @@ impl Body<'_, '_> {
                 let error = self.error("uc-not-a-place", span, "a value in a map is not changed in place");
                 Err(self.report(error.hint("copy it to a local variable, and assign it back")))
             }
+            ExprKind::Intrinsic(Intrinsic::Length, of) if matches!(of[0].ty, Type::Array(_)) => {
+                let error = self.error("uc-not-a-place", span, "the length of an array is not changed in place");
+                Err(self.report(error.hint("assign it: `.Length = …`")))
+            }
             _ => self.refuse("uc-not-a-place", span, "this cannot be changed: it is not a variable"),
         }
     }

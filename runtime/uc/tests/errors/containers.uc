@@ -21,4 +21,6 @@ function Test() {
     Health[0] = 1;
     tag.Add(5);
     Health = ArrayCount(l);
+    l.Length++;
+    l.Length += 2;
 }
