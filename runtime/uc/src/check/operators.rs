@@ -73,10 +73,6 @@ impl Body<'_, '_> {
                         let by = Type::Num(if other.of == Num::F32 { Num::F32 } else { Num::F64 });
                         make(Operand::ScalarTriple(other), by, right.clone(), right.clone())
                     }
-                    _ if op == Infix::SubAssign && is_text(left) && is_text(right) => {
-                        let binary = Binary { op: Op::TextWithout, on: Operand::Text };
-                        Some(Operation { binary, left: Type::Text, right: Type::Text, result: Type::Text })
-                    }
                     _ => None,
                 }
             }
@@ -327,7 +323,12 @@ impl Body<'_, '_> {
 
     fn compound(&self, op: Infix, at: Span, one: &ast::Expr, other: &ast::Expr, span: Span) -> Found<Expr> {
         let place = self.value(one, None).and_then(|place| self.check_place(&place, one.span).map(|()| place));
-        if let Some(op @ (Op::Concat | Op::ConcatSpaced)) = op.op() {
+        let op_of_text = match (op.op(), &place) {
+            (Some(op @ (Op::Concat | Op::ConcatSpaced)), _) => Some(op),
+            (Some(Op::Sub), Ok(place)) if is_text(&place.ty) => Some(Op::TextWithout),
+            _ => None,
+        };
+        if let Some(op) = op_of_text {
             let value = self.text_operand(other);
             let (place, value) = (place?, value?);
             if !is_text(&place.ty) {
