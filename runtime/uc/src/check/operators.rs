@@ -342,7 +342,15 @@ impl Body<'_, '_> {
         });
         let hint = hint.filter(|hint| matches!(hint, Type::Num(_)));
         let value = self.value(other, hint.as_ref());
-        let (place, value) = (place?, value?);
+        let (place, mut value) = (place?, value?);
+        // Converts a float that is added to an integer to an integer first, as UnrealScript does: `i -= 0.5` does not change `i`.
+        if let (Some(Op::Add | Op::Sub), Type::Num(to), Type::Num(from)) = (op.op(), &place.ty, &value.ty)
+            && !to.is_float()
+            && from.is_float()
+            && let Some(whole) = promoted(*to, Num::I32)
+        {
+            value = self.coerced(value, &Type::Num(whole), self.at(other.span))?;
+        }
         let Some(operation) = self.operation(op, &place.ty, &value.ty) else {
             return Err(self.no_operation(op, at, &place, &value));
         };
