@@ -109,6 +109,7 @@ fn properties_structs_enums_and_arrays_are_assignable() {
         function int Through() { Other = self; Other.Other.Energy = 11; return Energy + Other.Energy; }
         function int OfNone() { local Robot r; r.Energy = 3; return r.Energy; }
         function string Moods() { Feels = Angry; return Feels $ int(Feels) $ (Feels == Calm); }
+        function bool MoodIsByte() { local byte b; b = 7; return Feels == (b > 3 ? b : b); }
         function int Fixed() { Slots[3] = 5; Slots[0] = Slots[3] + 1; return Slots[0] * 10 + Slots[3]; }
         function int LocalFixed() { local int a[3]; a[2] = 4; return a[0] + a[2]; }
         function int Grows() { local array<int> a; a[3] = 2; return a.Length * 10 + a[3] + a[9]; }
@@ -120,6 +121,7 @@ fn properties_structs_enums_and_arrays_are_assignable() {
             ("Through", "22"),
             ("OfNone", "0"),
             ("Moods", "Angry1False"),
+            ("MoodIsByte", "false"),
             ("Fixed", "65"),
             ("LocalFixed", "4"),
             ("Grows", "42"),

@@ -267,9 +267,10 @@ impl Body<'_, '_> {
         // which is `f64` if an `f64` is expected.
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
-        // In `ENTRY == value`, checks the right operand first, because it determines the enum of the entry. A variable is checked first,
-        // because in `OnDone == Object.Done` it determines the type of the delegate.
-        let may_be_entry = matches!(&one.kind, ast::ExprKind::Ident(name) if self.variable_type(&name.text).is_none());
+        // In `ENTRY == value`, checks the right operand first, because it determines the enum of the entry. Checks variables of other types
+        // first, because in `OnDone == Object.Done` the variable determines the type of the function.
+        let may_name_entry = |name: &str| matches!(self.variable_type(name), None | Some(Some(Type::Enum(..))));
+        let may_be_entry = matches!(&one.kind, ast::ExprKind::Ident(name) if may_name_entry(&name.text));
         let is_entry =
             may_be_entry && !matches!(other.kind, ast::ExprKind::Ident(_)) && matches!(op, Infix::Eq | Infix::Ne);
         if !is_number(other) && (is_entry || is_number(one) && !shifts) {
