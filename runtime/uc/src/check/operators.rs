@@ -350,7 +350,8 @@ impl Body<'_, '_> {
             && from.is_float()
             && let Some(whole) = promoted(*to, Num::I32)
         {
-            value = self.coerced(value, &Type::Num(whole), self.at(other.span))?;
+            let by = Conversion::Num(*from, whole);
+            value = converted(value, by, &Type::Num(whole));
         }
         let Some(operation) = self.operation(op, &place.ty, &value.ty) else {
             return Err(self.no_operation(op, at, &place, &value));

@@ -3,6 +3,7 @@
 // expect: TestValue = 6
 // expect: TestConditional = x 4
 // expect: TestWhole = 3 -3 8 20000002
+// expect: TestLarge = 2147483647
 class Program extends Object;
 
 function int TestAdd() { local int i; i = 3; i += 4; return i; }
@@ -17,3 +18,4 @@ function string TestWhole()
     i -= f; j += 0.5; b -= 2.9; k += 1.0;
     return i @ j @ b @ k;
 }
+function int TestLarge() { local int i; i += 3000000000.0; return i; }
