@@ -2,11 +2,9 @@
 
 use core::fmt::{self, Formatter};
 
-use alcedo_abi::kinds::PropertyKind;
-
 use crate::cells::FunctionCell;
 use crate::direct::CalledAs;
-use crate::kinds::{verbs, with_ptr};
+use crate::kinds::put_in_owner;
 use crate::property::PropertyCell;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
@@ -29,12 +27,7 @@ pub fn write_member<C: Class, T: Value>(
 ) -> Result<(), CallError> {
     host::may_write(this.object, T::NAMES_OBJECTS)?;
     let (target, _) = this.property(cell).into_parts();
-    if const { matches!(T::KIND, PropertyKind::ARRAY) } {
-        // The host finds the fixed length of the property by the owner of the array.
-        let target = target.into_location(this.object)?;
-        return with_ptr::<T, _, _>(&value, |value| verbs::copy(&target, value));
-    }
-    value.put(target)
+    put_in_owner(&value, target, this.object)
 }
 
 /// Formats a view as its name and its object.

@@ -8,6 +8,7 @@ use core::panic::Location;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
@@ -74,6 +75,24 @@ pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     }
     let temp = staged(argument)?;
     code(temp.ptr())
+}
+
+/// Overwrites `target` with the argument. `owner` is the object that contains `target`, or none if no object contains it.
+///
+/// # Errors
+/// Fails if the kind rejects the argument, or if the argument would change the length of a fixed array.
+#[inline]
+pub(crate) fn put_in_owner<T: Value, G: IntoHost<T>>(
+    argument: &G,
+    target: PtrMut<'_, T>,
+    owner: ObjectHandle,
+) -> Result<(), CallError> {
+    if const { matches!(T::KIND, PropertyKind::ARRAY) } {
+        // The host finds the fixed length of an array by the owner of the array.
+        let target = target.into_location(owner)?;
+        return with_ptr::<T, _, _>(argument, |value| verbs::copy(&target, value));
+    }
+    argument.put(target)
 }
 
 /// Converts the argument to host form in a temporary value.

@@ -41,5 +41,5 @@ pub use set::USet;
 pub use structure::{FieldType, field, set_field};
 pub use text::{UAnsiString, UString, UText, UUtf8String};
 
-pub(crate) use into_host::with_ptr;
+pub(crate) use into_host::put_in_owner;
 pub(crate) use kind::kind;

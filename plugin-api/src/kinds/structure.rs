@@ -3,12 +3,11 @@
 
 use core::marker::PhantomData;
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_rt::CallError;
 
-use super::into_host::{IntoHost, with_ptr};
+use super::into_host::{IntoHost, put_in_owner};
 use super::ptr::Field;
-use super::{Borrowed, Kind, verbs};
+use super::{Borrowed, Kind};
 use crate::Value;
 use crate::signature::ValueType;
 
@@ -67,12 +66,5 @@ pub fn set_field<K: Kind, T: Value>(
     field: &Field<K, T>,
     value: impl IntoHost<T>,
 ) -> Result<(), CallError> {
-    if const { matches!(T::KIND, PropertyKind::ARRAY) } {
-        // The host finds the fixed length of the field by the owner of the array.
-        let owner = of.token().owner();
-        return with_ptr::<T, _, _>(&value, |value| {
-            verbs::copy(&of.ptr_mut()?.into_field(field).into_location(owner)?, value)
-        });
-    }
-    value.put(of.ptr_mut()?.into_field(field))
+    put_in_owner(&value, of.ptr_mut()?.into_field(field), of.token().owner())
 }
