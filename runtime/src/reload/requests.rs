@@ -59,7 +59,8 @@ pub(crate) enum Plan {
     },
 }
 
-/// Merges all requests since the last safe point. `requests` is sorted by time.
+/// Merges all requests since the last safe point. `requests` contains the request of the file watch, followed by the requests of the host,
+/// sorted by time.
 ///
 /// If one of the requests is an unload, drops all reloads, because the reloaded modules would be unloaded immediately. Merges several
 /// reloads into one reload with the libraries of the last request and the widest scope.
