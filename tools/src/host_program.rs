@@ -43,7 +43,7 @@ pub(crate) fn check_options(
     of_sample: &[(&str, bool)],
     of_host: &[(&str, bool)],
 ) -> Result<(), Error> {
-    let options = set_options(if chosen.is_some() { of_sample } else { of_host });
+    let options = used_options(if chosen.is_some() { of_sample } else { of_host });
     match chosen {
         _ if options.is_empty() => Ok(()),
         Some(chosen) => {
@@ -63,7 +63,7 @@ pub(crate) fn check_options(
 }
 
 /// Lists the options that the command line contains. Returns an empty string if it contains none of them.
-fn set_options(options: &[(&str, bool)]) -> String {
+fn used_options(options: &[(&str, bool)]) -> String {
     let set: Vec<_> = options.iter().filter(|(_, is_set)| *is_set).map(|(option, _)| *option).collect();
     listed(&set)
 }
@@ -73,7 +73,7 @@ fn set_options(options: &[(&str, bool)]) -> String {
 /// # Errors
 /// Fails if the command line contains such an option.
 pub(crate) fn check_options_of_library(library: &Path, of_scripts: &[(&str, bool)]) -> Result<(), Error> {
-    match set_options(of_scripts) {
+    match used_options(of_scripts) {
         options if options.is_empty() => Ok(()),
         options => bail!(
             "cannot use {options} with the library {}, because only packages of scripts have these options: remove them, or name the \

@@ -56,8 +56,8 @@ fn call_of(
         Slots::Property => plan_property(buffer, &signature::types(callee)?.0)?,
         Slots::Function => {
             // Modules call this protocol on an object, also for a static function.
-            let fewest = usize::from(matches!(callee.name().protocol(), "uf" | "uf!"));
-            plan_function(buffer.len(), fewest, &signature::types(callee)?.0).ok_or_else(|| {
+            let fewest_receivers = usize::from(matches!(callee.name().protocol(), "uf" | "uf!"));
+            plan_function(buffer.len(), fewest_receivers, &signature::types(callee)?.0).ok_or_else(|| {
                 let (name, words) = (callee.name(), callee.signature().text());
                 let message =
                     format!("`{name}` ({words}) does not take {} slots, object and result included", buffer.len());
@@ -92,10 +92,11 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
 }
 
 /// Assigns the slots in order: first the receiver, if the function has a receiver, then the parameters, and then the result. Returns `None`
-/// if the number of receivers is neither `fewest` nor 1.
-fn plan_function(slots: usize, fewest: usize, signature: &SignatureText) -> Option<Plan<'_>> {
+/// if the number of receivers is neither `fewest_receivers` nor 1.
+fn plan_function(slots: usize, fewest_receivers: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));
-    let receivers = slots.checked_sub(parameters + results).filter(|receivers| (fewest..=1).contains(receivers))?;
+    let receivers =
+        slots.checked_sub(parameters + results).filter(|receivers| (fewest_receivers..=1).contains(receivers))?;
     let words = std::iter::repeat_n(&RECEIVER, receivers).chain(&signature.arguments);
     let result = signature.result.as_deref().map(|word| (slots - 1, word));
     Some(Plan { arguments: words.enumerate().collect(), result })

@@ -176,13 +176,13 @@ impl Checker<'_> {
                 };
                 let ty = structure.fields[at].ty.clone();
                 let before = structure.fields[at].default.take();
-                let is_known = before.as_ref().is_some_and(names_object);
+                let is_reported = before.as_ref().is_some_and(names_object);
                 let found = match index {
                     _ if ty == Type::Nothing => continue,
                     None => self.default_value(value, &ty, &place),
                     Some(index) => self.row_with(index, value, &ty, before, &place),
                 };
-                if found.as_ref().is_ok_and(names_object) && !is_known {
+                if found.as_ref().is_ok_and(names_object) && !is_reported {
                     let message = "objects and bound functions are none in the defaults of a struct";
                     let warning = Diagnostic::error("uc-default", (file, value.span), message).warning();
                     self.report(warning.hint("assign them in `defaultproperties`, or when the script runs"));
