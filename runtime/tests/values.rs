@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
+use alcedo_runtime::{Budget, Error, ObjectHandle, Outcome, Runtime, Value};
 use expect_test::{Expect, expect};
 
 const CABINET: &str = "/Script/Game.Cabinet";
@@ -172,6 +172,31 @@ fn a_value_of_each_kind_survives_a_reload() {
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(values(&host), before);
+    drop(host.shutdown());
+}
+
+#[test]
+fn a_value_of_each_kind_is_parsed_from_its_text_by_its_declared_type() {
+    let host = host();
+    let cabinet = cabinet(&host);
+    for function in ["texts", "arrays", "keyed", "structs", "std_types"] {
+        query(&host, cabinet, function);
+    }
+    let declared = host.types().declared_by("values").expect("it is loaded");
+    let class = declared.classes.iter().find(|class| class.path == CABINET).expect("it declares one");
+    for property in &class.properties {
+        let name = &property.name;
+        let round_trip = || {
+            let value = host.objects().get(cabinet, name)?;
+            let parsed = host.types().parse(&property.ty, &host.types().print(&value))?;
+            host.objects().set(cabinet, name, &parsed)?;
+            Ok::<_, Error>((parsed, value))
+        };
+        let (parsed, value) = round_trip().unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(parsed, value, "{name}");
+    }
+    let error = host.types().parse("Array(/Script/Game.Nothing)", "()").expect_err("no such type");
+    assert!(error.to_string().contains("unknown struct /Script/Game.Nothing"), "{error}");
     drop(host.shutdown());
 }
 

@@ -199,7 +199,7 @@ fn title(runtime: &Runtime, object: ObjectHandle) -> String {
 fn print(runtime: &Runtime, value: &Value) -> String {
     match value {
         Value::Object(object) if runtime.objects().is_alive(*object) => title(runtime, *object),
-        value => value.print(&runtime.core().world.names),
+        value => runtime.types().print(value),
     }
 }
 

@@ -7,14 +7,13 @@ use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 
 use super::Runtime;
-use crate::boundary::{CallError, not_found};
+use crate::boundary::CallError;
 use crate::bridge::conjugates;
 use crate::conjugate::pairs::ConjugateKey;
 use crate::conjugate::{BlackReport, Color};
 use crate::error::Error;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::owned::OwnedValue;
-use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
 /// Handle of a red or a black value. A red value is owned by the host and borrowed for a call. A black value is owned by the side that
@@ -129,9 +128,7 @@ impl Conjugates<'_> {
     /// # Errors
     /// Fails if the type does not exist or has no conjugates, or if the value does not match the type.
     pub fn make(&self, ty: &str, value: &Value) -> Result<AnyConjugate, Error> {
-        let core = &self.0.inner.core;
-        let ty = PropertyType::parse(ty, &core.world.types)
-            .map_err(|error| not_found(format!("the type `{ty}`: {error}")))?;
+        let (core, ty) = (&self.0.inner.core, self.0.types().property_type(ty)?);
         core.world.check_objects(&ty, value, || format!("a new value of {ty}"))?;
         let mut own = OwnedValue::initial(ty);
         own.write(value).map_err(|error| CallError::other(error.to_string()))?;

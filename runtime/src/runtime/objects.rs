@@ -309,7 +309,8 @@ impl Objects<'_> {
     /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
     /// // An inspector lists all properties with their values.
     /// for property in runtime.objects().properties_of(lamp) {
-    ///     println!("{property} = {:?}", runtime.objects().get(lamp, &property)?);
+    ///     let value = runtime.objects().get(lamp, &property)?;
+    ///     println!("{property} = {}", runtime.types().print(&value));
     /// }
     /// # assert_eq!(runtime.objects().properties_of(lamp), ["brightness", "is_on"]);
     /// # Ok::<(), alcedo_runtime::Error>(())

@@ -3,13 +3,15 @@
 use std::rc::{Rc, Weak};
 
 use super::Runtime;
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::load::declared::{Declared, DeclaredDelegate, of_delegate, of_loaded, of_natives};
 use crate::object::class::Class;
 use crate::object::meta::value_of;
 use crate::object::origin::Origin;
+use crate::object::property::PropertyType;
+use crate::object::value::Value;
 
 /// Cached lookup of a class by its path, for creating many objects. Each use resolves the path to the current class. After a reload, a use
 /// therefore returns the new class. A use fails while no class has the path. Does not keep the class alive. If used with another runtime,
@@ -260,6 +262,52 @@ impl Types<'_> {
             return Some(crate::load::declared::of_package(&self.0.inner.core.world, &package.name));
         }
         Some(of_loaded(module, found.described()))
+    }
+
+    /// Formats a value as text for [`Types::parse`], for example for an inspector. Strings are quoted, and objects have the form
+    /// `#index.serial`: see [`Value::print`].
+    pub fn print(&self, value: &Value) -> String {
+        value.print(&self.0.inner.core.world.names)
+    }
+
+    /// Parses a value of the type `ty`, which is written as in signatures: see [`DeclaredProperty::ty`](crate::DeclaredProperty::ty).
+    /// [`Value::parse`] describes the forms of the text.
+    ///
+    /// # Errors
+    /// Fails if the type does not exist, or if the text is not a valid value of the type.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Lamp {
+    ///     #[uproperty]
+    ///     levels: Vec<f64>,
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+    /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+    /// // An editor writes the text that a user has entered for a property.
+    /// let levels = runtime.types().parse("Array(f64)", "(0.5, 2)")?;
+    /// runtime.objects().set(lamp, "levels", &levels)?;
+    /// let levels = runtime.objects().get(lamp, "levels")?;
+    /// assert_eq!(runtime.types().print(&levels), "(0.5, 2)");
+    /// let error = runtime.types().parse("f64", "fast").unwrap_err();
+    /// assert!(error.to_string().starts_with("`fast` is not a valid f64"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    pub fn parse(&self, ty: &str, text: &str) -> Result<Value, Error> {
+        let ty = self.property_type(ty)?;
+        let value = Value::parse(text, &ty, &self.0.inner.core.world.names);
+        Ok(value.map_err(|error| CallError::other(error.to_string()))?)
+    }
+
+    /// Returns the type that a text describes as in signatures.
+    pub(super) fn property_type(&self, ty: &str) -> Result<PropertyType, Error> {
+        let found = PropertyType::parse(ty, &self.0.inner.core.world.types);
+        Ok(found.map_err(|error| not_found(format!("the type `{ty}`: {error}")))?)
     }
 
     /// Returns the native types of the host. [`Builder::declared`](crate::Builder::declared) returns these types without building a host.
