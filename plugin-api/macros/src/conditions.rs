@@ -18,7 +18,7 @@ impl Conditions {
         rules::refuse(
             "ALC0034",
             conditions.0.iter().find(|attr| name_of(attr) == "cfg_attr"),
-            "`cfg_attr` is expanded after the checks of a class: write `#[cfg(…)]` on two members instead",
+            "`cfg_attr` is expanded after the checks of a class: write `#[cfg(…)]` on two functions or two whole declarations instead",
         )?;
         Ok(conditions)
     }
