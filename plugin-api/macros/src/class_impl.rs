@@ -97,9 +97,10 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     let (class_constructor, class_hook) = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, &class_constructors);
     let (post_init_properties, post_init_hook) = hook("ALCEDO_POST_INIT_PROPERTIES", &class, &post_init_properties);
     let red_constructors = red_constructors.iter().map(|(conditions, item)| conditions.on_element(item.clone()));
-    let allowed = docs::allowed(&head.attrs);
+    let (allowed, required) = (docs::allowed(&head.attrs), docs::required_signatures());
     let item = ImplBlock { head, members: kept };
     Ok(quote! {
+        #required
         #item
         #(#allowed)*
         const _: () = {

@@ -1,9 +1,10 @@
-//! Doc comments of types and members. The host stores doc comments as documentation, and the generated items copy the doc comments of their
-//! source.
+//! Doc comments and permitted lints of types and members. The host stores doc comments as documentation, and the generated items copy the
+//! doc comments of their source.
 
 use crate::attr_args::name_of;
 use crate::type_names::ungrouped_expr;
-use proc_macro2::Literal;
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
 use syn::spanned::Spanned as _;
 use syn::{AttrStyle, Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta};
 
@@ -42,6 +43,14 @@ pub(crate) fn is_shared(attr: &Attribute) -> bool {
 pub(crate) fn allowed(attrs: &[Attribute]) -> Vec<Attribute> {
     let allowed = attrs.iter().filter(|attr| ["allow", "expect"].contains(&name_of(attr).as_str()));
     allowed.map(|attr| Attribute { style: AttrStyle::Outer, ..allowing(attr) }).collect()
+}
+
+/// Returns an attribute that permits the author's functions to have the signatures that the rules of the macros require: owned parameters,
+/// and `self` next to `this`.
+pub(crate) fn required_signatures() -> TokenStream {
+    quote! {
+        #[allow(clippy::needless_pass_by_value, clippy::unused_self, reason = "reflected functions have such signatures")]
+    }
 }
 
 /// Replaces `expect` by `allow`, because an item that the macro has changed or generated may not violate the lint.

@@ -10,8 +10,8 @@ use crate::conditions::Conditions;
 use crate::impl_block::{Function, ImplBlock, Member};
 use crate::method::{Method, Parameter};
 use crate::result::location_of;
-use crate::rules;
 use crate::type_names::name_self;
+use crate::{docs, rules};
 
 pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemFn) -> Result<TokenStream> {
     attr_args.expect(&["ex"])?;
@@ -36,7 +36,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemFn) -> Result<TokenStream>
     let function = &method.name;
     let export = export(&method, &name.value(), &quote! { "" }, &quote! { #function });
     let export = Conditions::of(&item.attrs)?.on_items(export)?;
-    Ok(quote! { #item #export })
+    let required = docs::required_signatures();
+    Ok(quote! { #required #item #export })
 }
 
 pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result<TokenStream> {
@@ -66,8 +67,8 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result
         exports.is_empty().then_some(&block.head.self_ty),
         "this block exports no function: write `#[zmethod]`",
     )?;
-    let item = block.into_item();
-    Ok(quote! { #item #(#exports)* })
+    let (required, item) = (docs::required_signatures(), block.into_item());
+    Ok(quote! { #required #item #(#exports)* })
 }
 
 /// Parses the signature of a static function.

@@ -65,7 +65,9 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
         );
         #listed
     };
+    let required = docs::required_signatures();
     Ok(quote! {
+        #required
         #block
         #(#allowed)*
         const _: () = {

@@ -65,8 +65,8 @@ fn expand_block(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<To
         }
     }
     errors.finish()?;
-    let item = ImplBlock { head: block.head, members }.into_item();
-    Ok(quote! { #item #(#around)* })
+    let (required, item) = (docs::required_signatures(), ImplBlock { head: block.head, members }.into_item());
+    Ok(quote! { #required #item #(#around)* })
 }
 
 fn expect_no_arguments(attr: &Attribute) -> Result<()> {

@@ -242,7 +242,7 @@ macro_rules! __alcedo_view {
         #[repr(transparent)]
         $vis struct $view<'f>($crate::__private::This<'f, $class>);
 
-        // Implemented without `derive`, because a derived implementation takes longer to compile.
+        #[allow(clippy::expl_impl_clone_on_copy, reason = "a derived implementation takes longer to compile")]
         impl $crate::__private::core::clone::Clone for $view<'_> {
             fn clone(&self) -> Self {
                 *self
@@ -333,7 +333,7 @@ macro_rules! __alcedo_calls {
             ($($cell:tt)*), $what:expr
         })*]
     ) => {
-        #[allow(deprecated, reason = "both variants of a deprecated function are deprecated")]
+        #[allow(deprecated, clippy::too_many_arguments, reason = "both variants of a function are declared as the function is")]
         impl $view<'_> {
             $(
                 $(#[$ending_attr])*

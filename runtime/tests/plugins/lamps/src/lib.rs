@@ -2,6 +2,8 @@
 //! the function, and an error kind that differs from that of a panic.
 
 #![forbid(unsafe_code)]
+// Lints of `clippy::pedantic` to which no code of the attributes, and no signature that they require, may lead.
+#![warn(clippy::expl_impl_clone_on_copy, clippy::needless_pass_by_value, clippy::unused_self)]
 
 use std::fmt;
 
