@@ -117,6 +117,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
     let item = ItemStruct { fields: fields.clone(), ..item.clone() };
     Ok(quote! {
+        #[allow(clippy::use_self, reason = "`Self` is replaced in the types of fields")]
         #item
         const _: () = {
             #(#checks)*

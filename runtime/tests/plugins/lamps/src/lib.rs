@@ -2,8 +2,14 @@
 //! the function, and an error kind that differs from that of a panic.
 
 #![forbid(unsafe_code)]
-// Lints of `clippy::pedantic` to which no code of the attributes, and no signature that they require, may lead.
-#![warn(clippy::expl_impl_clone_on_copy, clippy::needless_pass_by_value, clippy::unused_self)]
+// Lints that permit the code of the attributes, and the signatures that the attributes require.
+#![warn(
+    clippy::expl_impl_clone_on_copy,
+    clippy::needless_pass_by_value,
+    clippy::unused_self,
+    clippy::use_self,
+    reason = "plugins may have such lints"
+)]
 
 use std::fmt;
 
