@@ -183,6 +183,8 @@ pub(crate) const VERBS: &[Verb] = &[
     ("types().declared_by", Nothing, quiet!(|host, tools| host.types().declared_by("steady"))),
     ("types().declared_natives", Nothing, quiet!(|host, tools| host.types().declared_natives())),
     ("types().dynamic_classes", Nothing, quiet!(|host, tools| host.types().dynamic_classes())),
+    ("types().parse", Nothing, quiet!(|host, tools| host.types().parse("Array(u64)", "(1, 2)"))),
+    ("types().print", Nothing, quiet!(|host, tools| host.types().print(&Value::Object(tools.holder)))),
     ("objects().cast", Nothing, quiet!(|host, tools| host.objects().cast::<Object>(tools.holder))),
     (
         "objects().with",
