@@ -46,15 +46,10 @@ pub(crate) fn allowed(attrs: &[Attribute]) -> Vec<Attribute> {
 }
 
 /// Returns an attribute that permits the author's functions to have the signatures that the rules of the macros require: owned parameters,
-/// and `self` next to `this`. Also permits the name of the class, by which the macros replace `Self` in signatures.
+/// and `self` next to `this`.
 pub(crate) fn required_signatures() -> TokenStream {
     quote! {
-        #[allow(
-            clippy::needless_pass_by_value,
-            clippy::unused_self,
-            clippy::use_self,
-            reason = "reflected functions have such signatures"
-        )]
+        #[allow(clippy::needless_pass_by_value, clippy::unused_self, reason = "reflected functions have such signatures")]
     }
 }
 

@@ -34,10 +34,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
             )));
             continue;
         };
-        name_self(&mut function.sig, class);
+        let written = name_self(&mut function.sig, class);
         errors.take(add(&mut body, interface, function));
         let name = crate::attr_args::text_of(&function.sig.ident);
         names.push(Conditions::cfg(&function.attrs).on_element(quote! { #name }));
+        function.sig = written;
     }
     let calls = errors.take(body.calls());
     let (calls, table) = (errors.unless(calls)?, body.names());

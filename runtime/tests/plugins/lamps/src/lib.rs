@@ -171,14 +171,14 @@ impl Lamp {
 
     /// Flickers another lamp and returns its error unchanged.
     #[ufunction]
-    fn pass_on(&mut self, this: This<Self>, other: Obj<Lamp>, times: u32) -> Result<u32, CallError> {
+    fn pass_on(&mut self, this: This<Self>, other: Obj<Self>, times: u32) -> Result<u32, CallError> {
         // `other` may be this lamp.
         this.lend(self, |this| this.get(other)?.flicker(times))
     }
 
     /// Flickers this lamp through another lamp; returns the error of the innermost call.
     #[ufunction]
-    fn there_and_back(&mut self, this: This<Self>, other: Obj<Lamp>, times: u32) -> Result<u32, CallError> {
+    fn there_and_back(&mut self, this: This<Self>, other: Obj<Self>, times: u32) -> Result<u32, CallError> {
         let me = this.as_obj();
         this.lend(self, |this| this.get(other)?.pass_on(me, times))
     }

@@ -38,7 +38,7 @@ impl Splitter {
     fn sorts(
         &self,
         this: This<Self>,
-        own: &mut Obj<Splitter>,
+        own: &mut Obj<Self>,
         text: &mut String,
         row: &mut UArray<f64>,
         on: &mut bool,
