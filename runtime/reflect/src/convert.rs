@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use alcedo_abi::value::LazyRaw;
+use alcedo_base::boundary::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ObjectHandle;
 
@@ -15,12 +17,19 @@ use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
 use crate::value::{Value, names_object};
 
-/// Resolves references to paths, and paths to objects. Also returns the current and earlier names of members.
+/// Resolves references to paths and ids, and paths and ids to objects. Also returns the current and earlier names of members.
 pub trait Paths {
     /// Returns the path of an existing object.
     fn path_of(&self, object: ObjectHandle) -> Option<String>;
     /// Returns the object at a path.
     fn object_at(&self, path: &str) -> Option<ObjectHandle>;
+    /// Returns the id of an existing object. Generates an id if the object has none.
+    ///
+    /// # Errors
+    /// Fails with [`CallError::Stale`] if the object is destroyed. Also fails if the system provides no random numbers.
+    fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError>;
+    /// Returns the existing object with an id.
+    fn object_with_id(&self, id: LazyRaw) -> Option<ObjectHandle>;
     /// Returns the current and earlier names of the member `name`. The first name is `name` itself. `owners` are the paths of the member's
     /// type and its bases.
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
@@ -30,7 +39,7 @@ pub trait Paths {
 /// localized text convert if they have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1,
 /// and back. Structs convert if every field has a matching field. New fields receive their defaults. Containers convert element by element.
 /// Elements of sets and keys of maps must remain distinct. A plain value converts to an optional value, and a present optional value
-/// converts back. References convert to other kinds of references, by handle or by path, if `paths` can resolve them. The caller checks the
+/// converts back. References convert to other kinds of references, by handle, path or id, if `paths` can resolve them. The caller checks the
 /// class of the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }
@@ -379,7 +388,7 @@ mod tests {
     use alcedo_abi::kinds::PropertyKind;
     use alcedo_base::handles::{Name, ObjectHandle};
 
-    use super::{Paths, PropertyType, Value, convert};
+    use super::{CallError, LazyRaw, Paths, PropertyType, Value, convert};
     use crate::convertible::{Convertible, convertible};
     use crate::decl::PropertyDecl;
     use crate::names::Names;
@@ -466,8 +475,10 @@ mod tests {
         check(Value::Struct(vec![field("y", Value::I32(300))]), &ty, None);
     }
 
-    /// Paths of a world with one object: `#1.1`, at the path `/World/door`.
+    /// Paths of a world with one object: `#1.1`, at the path `/World/door`, with the id [`DOOR`].
     struct Door;
+
+    const DOOR: LazyRaw = LazyRaw { high: 1, low: 2 };
 
     impl Paths for Door {
         fn path_of(&self, object: ObjectHandle) -> Option<String> {
@@ -476,6 +487,14 @@ mod tests {
 
         fn object_at(&self, path: &str) -> Option<ObjectHandle> {
             (path == "/World/door").then_some(ObjectHandle::new(1, 1))
+        }
+
+        fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
+            if object == ObjectHandle::new(1, 1) { Ok(DOOR) } else { Err(CallError::Stale { handle: object }) }
+        }
+
+        fn object_with_id(&self, id: LazyRaw) -> Option<ObjectHandle> {
+            (id == DOOR).then_some(ObjectHandle::new(1, 1))
         }
 
         fn names_of_member(&self, _owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
@@ -544,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn references_convert_between_handles_and_paths() {
+    fn references_convert_between_handles_paths_and_ids() {
         const OBJECT: &str = "Object(/Script/Engine.Object)";
         const WEAK: &str = "WeakObject(/Script/Engine.Object)";
         const SOFT: &str = "SoftObject(/Script/Engine.Object)";
@@ -562,7 +581,13 @@ mod tests {
             (SOFT, "/World/wall", WEAK, "-"),
             (SOFT, "none", OBJECT, "none"),
             (OBJECT, "none", LAZY, "none"),
-            (OBJECT, "#1.1", LAZY, "-"),
+            (OBJECT, "#1.1", LAZY, "00000000000000010000000000000002"),
+            (OBJECT, "#2.1", LAZY, "-"),
+            (SOFT, "/World/door", LAZY, "00000000000000010000000000000002"),
+            (LAZY, "00000000000000010000000000000002", SOFT, "/World/door"),
+            (LAZY, "00000000000000010000000000000002", WEAK, "#1.1"),
+            (LAZY, "00000000000000010000000000000003", WEAK, "-"),
+            (LAZY, "none", INTERFACE, "none"),
             (OBJECT, "#1.1", "u64", "-"),
             (SUBCLASS, "/Script/Engine.Object", SOFT_CLASS, "/Script/Engine.Object"),
             (SOFT_CLASS, "/Script/A.Gone", SUBCLASS, "/Script/A.Gone"),

@@ -23,12 +23,6 @@ impl Links for World {
         &self.names
     }
 
-    fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
-        let is_there = |object| self.objects.is_alive(object) || self.objects.is_in_shadow();
-        self.lazy.sweep(is_there);
-        if is_there(object) { self.lazy.id_of(object) } else { Err(CallError::Stale { handle: object }) }
-    }
-
     fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle> {
         self.lazy.object(id)
     }

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use alcedo_abi::value::LazyRaw;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
@@ -123,6 +124,16 @@ impl Paths for crate::World {
 
     fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         World::object_at(self, path)
+    }
+
+    fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
+        let is_there = |object| self.objects.is_alive(object) || self.objects.is_in_shadow();
+        self.lazy.sweep(is_there);
+        if is_there(object) { self.lazy.id_of(object) } else { Err(CallError::Stale { handle: object }) }
+    }
+
+    fn object_with_id(&self, id: LazyRaw) -> Option<ObjectHandle> {
+        self.lazy.object(id).filter(|object| self.objects.is_alive(*object))
     }
 
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {

@@ -54,12 +54,19 @@ impl Kind for LazyObject {
         id(text).ok_or_else(|| fail(text, ty, "write none or 32 hexadecimal digits"))
     }
 
-    fn offer<'v>(value: &'v LazyRaw, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
-        (*value == LazyRaw::NONE).then_some(Offer::Reference(ObjectHandle::NONE))
+    fn offer<'v>(value: &'v LazyRaw, cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        match *value {
+            LazyRaw::NONE => Some(Offer::Reference(ObjectHandle::NONE)),
+            id => cx.paths.object_with_id(id).map(Offer::Reference),
+        }
     }
 
-    fn accept(offer: Offer<'_>, _of: &Rc<str>, _cx: &Conversion<'_>) -> Option<LazyRaw> {
-        matches!(offer, Offer::Reference(ObjectHandle::NONE)).then_some(LazyRaw::NONE)
+    fn accept(offer: Offer<'_>, _of: &Rc<str>, cx: &Conversion<'_>) -> Option<LazyRaw> {
+        match offer {
+            Offer::Reference(ObjectHandle::NONE) => Some(LazyRaw::NONE),
+            Offer::Reference(object) => cx.paths.id_of(object).ok(),
+            _ => None,
+        }
     }
 }
 

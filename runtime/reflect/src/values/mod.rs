@@ -279,11 +279,6 @@ pub(crate) trait Kind: Content + Sized + 'static {
 pub(crate) trait Links: Paths {
     /// Returns the name table. References by path store the path as a name in this table.
     fn names(&self) -> &Names;
-    /// Returns the id of an object. Generates an id if the object has none.
-    ///
-    /// # Errors
-    /// Returns an error if the system provides no random numbers.
-    fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError>;
     /// Returns the object with an id. The object may have been destroyed.
     fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle>;
 }
