@@ -77,7 +77,7 @@ fn references_resolve_to_an_object_until_it_is_destroyed() {
 
 #[test]
 fn classes_are_named_by_path_and_spawned_from() {
-    check("classes", expect!["true /Script/Game.Cabinet /Script/Game.Cabinet /Script/Game.Later true"]);
+    check("classes", expect!["true /Script/Game.Cabinet /Script/Game.Cabinet /Script/Game.Latest true"]);
 }
 
 #[test]

@@ -38,7 +38,11 @@ pub(crate) const PROPERTY: &[Specifier] = &[
     flag("save_game", &["SAVE_GAME"], "saved in games"),
     flag("replicated", &["REPLICATED"], "its value is copied to replicas of the object on other machines"),
     flag("enum_as_byte", &["ENUM_AS_BYTE"], "scripts see its enum, whose numbers are not `u8`, as a byte"),
-    flag("default", &[], "`default = 1.0`: initial value; data, not code"),
+    flag(
+        "default",
+        &[],
+        "`default = 1.0`: initial value; data, not code; for a `SubclassOf`, `SoftClass` or `SoftObject`, the path as a string",
+    ),
     flag("default_subobject", &["DEFAULT_SUBOBJECT"], "holds an object that is created with its owner"),
     flag("root_component", &["ROOT_COMPONENT"], "the object is the root component of an actor"),
     text("category", "category", "`category = \"Light\"`: category in editors"),

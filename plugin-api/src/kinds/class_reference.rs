@@ -23,7 +23,7 @@ kind! {
     /// let goblin = this.enemy().spawn(&this, Obj::none());
     /// # }
     /// ```
-    SubclassOf<C: Class>, raw: Name, kind: SUBCLASS_OF, path: C::PATH, literal: crate::value::NoDefault, pointer
+    SubclassOf<C: Class>, raw: Name, kind: SUBCLASS_OF, path: C::PATH, literal: &'static str, pointer
 }
 
 kind! {
@@ -35,7 +35,7 @@ kind! {
     /// # #[uclass(package = "Game")]
     /// # #[derive(Default)]
     /// # pub struct Portal {
-    /// #     #[uproperty]
+    /// #     #[uproperty(default = "/Script/Bosses.Troll")]
     /// #     guardian: SoftClass<Object>,
     /// # }
     /// fn open(portal: This<'_, Portal>) -> Result<Obj<Object>, CallError> {
@@ -44,7 +44,7 @@ kind! {
     ///     portal.guardian().spawn(&portal, Obj::none())
     /// }
     /// ```
-    SoftClass<C: Class>, raw: Name, kind: SOFT_CLASS, path: C::PATH, literal: crate::value::NoDefault, pointer
+    SoftClass<C: Class>, raw: Name, kind: SOFT_CLASS, path: C::PATH, literal: &'static str, pointer
 }
 
 macro_rules! classes {

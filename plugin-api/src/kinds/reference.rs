@@ -28,7 +28,7 @@ kind! {
     ///     format!("{} is not loaded yet", switch.target().path())
     /// }
     /// ```
-    SoftObject<C: Class>, raw: Name, kind: SOFT_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
+    SoftObject<C: Class>, raw: Name, kind: SOFT_OBJECT, path: C::PATH, literal: &'static str, pointer
 }
 
 kind! {

@@ -59,7 +59,7 @@ pub struct Cabinet {
     #[uproperty]
     kind: SubclassOf<Cabinet>,
     /// Class of cabinets that may be declared later.
-    #[uproperty]
+    #[uproperty(default = "/Script/Game.Later")]
     later: SoftClass<Cabinet>,
     /// Reference by path.
     #[uproperty]
@@ -262,7 +262,8 @@ impl Cabinet {
         let refused =
             this.kind().try_set("/Script/Game.Nothing").expect_err("no such class").kind() == FailureKind::NOT_FOUND;
         this.kind().set_class::<Cabinet>();
-        this.later().set("/Script/Game.Later");
+        assert_eq!(this.later().path(), "/Script/Game.Later", "the declared default");
+        this.later().set("/Script/Game.Latest");
         let made = this.kind().spawn(&this, Obj::none()).expect("a cabinet");
         let class = this.get(made).expect("alive").class_path();
         format!("{refused} {} {class} {} {}", this.kind().path(), this.later().path(), this.later().is_none())
