@@ -51,11 +51,11 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
         structure(&mut text, &names, found, declared)?;
     }
     for found in declared.interfaces.iter().filter(|found| glue.writes(&found.path)) {
-        interface(&mut text, &names, found)?;
+        interface(&mut text, &names, found, declared)?;
     }
     let classes: Vec<_> = declared.classes.iter().filter(|found| glue.writes(&found.path)).collect();
     for found in bases_first(classes) {
-        class(&mut text, &names, found)?;
+        class(&mut text, &names, found, declared)?;
     }
     Ok(text)
 }
@@ -269,20 +269,25 @@ fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut 
     all
 }
 
-fn interface(text: &mut String, names: &Names<'_>, found: &DeclaredInterface) -> Result<(), GlueError> {
+fn interface(
+    text: &mut String,
+    names: &Names<'_>,
+    found: &DeclaredInterface,
+    declared: &Declared,
+) -> Result<(), GlueError> {
     let (package, name) = parts(&found.path);
     doc(text, "", &found.doc);
     let _ = writeln!(text, "#[uinterface(imported, package = {package:?})]");
     let mut inside = String::new();
     for function in &found.functions {
         doc(&mut inside, "    ", &function.doc);
-        let _ = writeln!(inside, "{}", declaration(names, &found.path, function)?);
+        let _ = writeln!(inside, "{}", declaration(names, &found.path, function, declared)?);
     }
     block(text, "", &format!("pub trait {name}"), &inside);
     Ok(())
 }
 
-fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<(), GlueError> {
+fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass, declared: &Declared) -> Result<(), GlueError> {
     let (package, name) = parts(&found.path);
     let base = names.path(&found.path, &found.base)?;
     doc(text, "", &found.doc);
@@ -300,7 +305,8 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
         doc(&mut inside, "    ", &function.doc);
         let event = EVENTS.iter().find(|event| function.flags.iter().any(|flag| flag == *event));
         let arguments = event.map(|event| format!("({event})")).unwrap_or_default();
-        let _ = writeln!(inside, "    #[ufunction{arguments}]\n{}", declaration(names, &found.path, function)?);
+        let declaration = declaration(names, &found.path, function, declared)?;
+        let _ = writeln!(inside, "    #[ufunction{arguments}]\n{declaration}");
     }
     if !inside.is_empty() {
         block(text, "", &format!("\n#[uclass(imported)]\nimpl {name}"), &inside);
@@ -308,7 +314,12 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
     Ok(())
 }
 
-fn declaration(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> Result<String, GlueError> {
+fn declaration(
+    names: &Names<'_>,
+    owner: &str,
+    function: &DeclaredFunction,
+    declared: &Declared,
+) -> Result<String, GlueError> {
     let has = |flag: &str| function.flags.iter().any(|known| known == flag);
     let of = |text: &str| names.of(&member(owner, &function.name), text);
     let mut params = Vec::new();
@@ -316,8 +327,13 @@ fn declaration(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> R
         params.push("&self".to_owned());
     }
     for param in &function.params {
-        let out = if param.flags.iter().any(|flag| flag == "out") { "&mut " } else { "" };
-        params.push(format!("{}: {out}{}", identifier(&param.name), of(&param.ty)?));
+        let ty = of(&param.ty)?;
+        let ty = match () {
+            () if param.flags.iter().any(|flag| flag == "out") => format!("&mut {ty}"),
+            () if is_in_host_memory(&param.ty, declared) => names.borrowed(&ty),
+            () => ty,
+        };
+        params.push(format!("{}: {ty}", identifier(&param.name)));
     }
     let result = function.result.as_deref().map(of).transpose()?;
     let result = match (result, has("may_fail")) {
@@ -326,4 +342,20 @@ fn declaration(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> R
         (None, false) => String::new(),
     };
     Ok(head("    ", &format!("fn {}", identifier(&function.name)), &params, &format!("{result};")))
+}
+
+/// Returns `true` if a plugin uses values of this type in host memory. A parameter of such a type borrows its argument, so that callers may
+/// also pass a view, or an equivalent value of the standard library. Returns `false` for a struct without a declaration in `declared`.
+fn is_in_host_memory(text: &str, declared: &Declared) -> bool {
+    use PropertyKind as Kind;
+    match text.parse() {
+        Ok(TypeText::Plain(kind)) => !kind.is_number() && !matches!(kind, Kind::BOOL | Kind::NAME | Kind::STRING),
+        Ok(TypeText::Reference(kind, _)) => !matches!(kind, Kind::OBJECT | Kind::ENUM),
+        Ok(TypeText::Struct(path)) => {
+            let found = declared.structs.iter().find(|found| found.path == path);
+            found.is_some_and(|found| !is_plain(found, declared, &mut Vec::new()))
+        }
+        Ok(TypeText::Container(..) | TypeText::Delegate(..)) => true,
+        Err(_) => false,
+    }
 }

@@ -542,6 +542,40 @@ mod tests {
     }
 
     #[test]
+    fn a_parameter_in_host_memory_borrows_its_argument() {
+        let parcel = NativeStruct::new("Test", "Parcel").field("to", (PropertyKind::STRING, ""));
+        let spot = NativeStruct::new("Test", "Spot").field("x", (PropertyKind::F64, ""));
+        let (parcel_type, spot_type) =
+            ((PropertyKind::STRUCT, "/Script/Test.Parcel"), (PropertyKind::STRUCT, "/Script/Test.Spot"));
+        let params = [
+            ("name", (PropertyKind::STRING, "")),
+            ("spot", spot_type),
+            ("parcel", parcel_type),
+            ("keys", (PropertyKind::ARRAY, "Name")),
+            ("done", (PropertyKind::DELEGATE, "u32")),
+            ("kind", (PropertyKind::SUBCLASS_OF, "/Script/Test.Door")),
+            ("by", (PropertyKind::OBJECT, "/Script/Test.Door")),
+        ];
+        let door = door("Door").function("open", &params, Some(parcel_type), 0, |_world, _frame| Ok(()));
+        let natives = Natives::in_package("Test").structure(parcel).structure(spot).class(door);
+        let text = Glue::default().for_plugins(&Origin::host("host"), &declared(natives)).expect("glue");
+        expect_test::expect![[r#"
+
+                &self,
+                name: String,
+                spot: Spot,
+                parcel: Borrowed<Parcel>,
+                keys: Borrowed<UArray<UName>>,
+                done: Borrowed<Delegate<fn(u32)>>,
+                kind: Borrowed<SubclassOf<Door>>,
+                by: Obj<Door>,
+            ) -> Parcel;
+        }
+        "#]]
+        .assert_eq(text.split_once("fn open(").expect("the function").1);
+    }
+
+    #[test]
     fn two_types_of_one_name_are_refused_and_can_be_written_apart() {
         let other = NativeClass::new("Other", "Door", "/Script/Test.Door");
         let natives = Natives::in_package("Test").class(door("Door"));

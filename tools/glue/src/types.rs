@@ -49,6 +49,13 @@ impl Names<'_> {
         })
     }
 
+    /// Returns the type of a parameter that borrows a value of the Rust type `ty`.
+    pub(crate) fn borrowed(&self, ty: &str) -> String {
+        // Uses a full path if the generated source contains a type named `Borrowed`, which shadows `Borrowed` of the prelude.
+        let prefix = if self.own.contains_key("Borrowed") { "alcedo_plugin_api::" } else { "" };
+        format!("{prefix}Borrowed<{ty}>")
+    }
+
     pub(crate) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
         let ((package, _), name) = (parts(path), own_name(path));
         if self.own.get(name) == Some(&path) {

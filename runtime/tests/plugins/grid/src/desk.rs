@@ -95,5 +95,5 @@ pub struct Rack {
 #[uclass(imported)]
 impl Rack {
     #[ufunction]
-    fn backwards(&self, list: UArray<i64>) -> UArray<i64>;
+    fn backwards(&self, list: Borrowed<UArray<i64>>) -> UArray<i64>;
 }

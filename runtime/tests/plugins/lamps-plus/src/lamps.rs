@@ -27,7 +27,7 @@ impl Bulb {
     fn lumens(watts: u32, per_watt: f64) -> Result<f64, CallError>;
     /// Static function with a borrowed container.
     #[ufunction]
-    fn sum(of: UArray<f64>) -> f64;
+    fn sum(of: Borrowed<UArray<f64>>) -> f64;
     /// Blinks. Dynamic calls may omit the last two arguments.
     #[ufunction]
     fn blink(&self, color: String, times: u32, how: String) -> String;

@@ -75,5 +75,5 @@ impl Player {
     fn earn(&self, points: i32) -> Result<i32, CallError>;
     /// Calls `rule` and stores it.
     #[ufunction]
-    fn agree(&self, rule: MayScore, points: i32) -> Result<bool, CallError>;
+    fn agree(&self, rule: Borrowed<MayScore>, points: i32) -> Result<bool, CallError>;
 }
