@@ -33,7 +33,9 @@ pub use tracing::Level;
 pub use world::{TestWorld, TestWorldBuilder};
 
 /// Builds the plugin package that contains the test. Returns a [`TestWorld`](crate::testing::TestWorld) with the library of the package.
-/// The optional argument is the `Builder` of the host. The default host is the small engine. Requires the feature `testing`.
+/// The first, optional argument is the `Builder` of the host. The default host is the small engine. The other arguments are folders of other
+/// plugins to load, such as the plugins on which this plugin depends: see [`TestWorldBuilder::and`](crate::testing::TestWorldBuilder::and).
+/// Requires the feature `testing`.
 ///
 /// # Panics
 /// Panics if [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build) panics.
@@ -44,14 +46,15 @@ pub use world::{TestWorld, TestWorldBuilder};
 ///
 /// let in_the_engine = alcedo::test_world!();
 /// let in_a_host = alcedo::test_world!(Runtime::builder().package("Mods"));
+/// let with_its_base = alcedo::test_world!(Runtime::builder().package("Mods"), "../base");
 /// ```
 #[macro_export]
 macro_rules! test_world {
     () => {
         $crate::__test_world!().build()
     };
-    ($host:expr) => {
-        $crate::__test_world!().host($host).build()
+    ($host:expr $(, $folder:expr)* $(,)?) => {
+        $crate::__test_world!().host($host)$(.and($folder))*.build()
     };
 }
 

@@ -15,7 +15,7 @@ pub enum GlueError {
     /// A type belongs to another package, and the Rust path of that package's glue is not specified.
     #[error(
         "`{member}` names {path}, which is not among the types that are written here: name the crate with the glue of package `{package}`, with \
-         `--package {package}=some_crate`"
+         `--package {package}=some_crate`, or a module of the same crate, with `--package {package}=crate::some_module`"
     )]
     Elsewhere {
         /// The member that uses the type.
