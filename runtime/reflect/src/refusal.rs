@@ -224,7 +224,10 @@ pub enum DeclareError {
         expected: String,
     },
     /// The declaring code was compiled for a layout or signature that differs from the layout or signature in this host.
-    #[error("{path} is ({found}) here, but its module was compiled for another declaration: rebuild the module")]
+    #[error(
+        "{path} is ({found}) here, but its module was compiled for another declaration: rebuild the module; if it names types of the host or \
+         of another module, first write their glue again with `alcedo glue`"
+    )]
     Fingerprint {
         /// Path of the struct, enum, delegate or function.
         path: String,

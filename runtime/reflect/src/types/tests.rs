@@ -197,7 +197,8 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             f(FunctionDecl { fingerprint: 1, ..function("f", 0, &[f64("a")]) }),
-            "/Script/Game.X:f is (f64) here, but its module was compiled for another declaration",
+            "/Script/Game.X:f is (f64) here, but its module was compiled for another declaration: rebuild the module; if it names types of the \
+             host or of another module, first write their glue again with `alcedo glue`",
         ),
         (
             s(&[StructDecl { fingerprint: 1, ..structure("S", &[f64("x")]) }]),
