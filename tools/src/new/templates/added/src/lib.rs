@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 {{imports}}
 module! { name: "{{module}}" }
 
-/// A `{{base}}` that counts the events that the host calls.
+/// Extends `{{base}}`, and counts the events that the host calls.
 #[uclass(package = "{{plugins}}", base = {{base}}, blueprintable)]
 pub struct {{class}} {
     /// Reflected: stored in the host's object, survives every reload.
