@@ -170,6 +170,7 @@ fn no_such(expected: &str, found: &PropertyType) -> CallError {
 mod tests {
     use super::{PropertyType, Value};
     use crate::World;
+    use crate::convert::convert;
     use crate::decl::{ClassDecl, PropertyDecl};
     use crate::testing::{declare, dynamic, native, world};
     use crate::values::Entry;
@@ -245,6 +246,20 @@ mod tests {
             assert_eq!(world.resolve_reference(&ty, &value), object, "{ty}");
             assert!(world.reference_to(&ty, probe).is_err(), "{ty}");
         }
+    }
+
+    #[test]
+    fn a_destroyed_object_has_no_path_and_receives_no_id_in_a_shadow() {
+        let (world, [_, leaf, _]) = forest();
+        let types = references();
+        let [_, soft, lazy, ..] = &types[..] else { panic!("{types:?}") };
+        world.objects.release(leaf);
+        world.objects.begin_shadow();
+        for ty in [soft, lazy] {
+            assert!(world.refer(ty, leaf).is_err(), "{ty}");
+            assert_eq!(convert(&Value::WeakObject(leaf), ty, &world.names, &world), None, "{ty}");
+        }
+        drop(world.objects.commit_shadow());
     }
 
     #[test]

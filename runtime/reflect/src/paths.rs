@@ -127,9 +127,8 @@ impl Paths for crate::World {
     }
 
     fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
-        let is_there = |object| self.objects.is_alive(object) || self.objects.is_in_shadow();
-        self.lazy.sweep(is_there);
-        if is_there(object) { self.lazy.id_of(object) } else { Err(CallError::Stale { handle: object }) }
+        self.lazy.sweep(|object| self.objects.is_alive(object) || self.objects.is_in_shadow());
+        if self.objects.is_alive(object) { self.lazy.id_of(object) } else { Err(CallError::Stale { handle: object }) }
     }
 
     fn object_with_id(&self, id: LazyRaw) -> Option<ObjectHandle> {
