@@ -5,7 +5,6 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::value::LazyRaw;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
@@ -21,10 +20,6 @@ use crate::values::{Content as _, Kind as _, Links};
 impl Links for World {
     fn names(&self) -> &Names {
         &self.names
-    }
-
-    fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle> {
-        self.lazy.object(id)
     }
 }
 

@@ -40,7 +40,7 @@ impl Kind for LazyObject {
     }
 
     fn referent(value: &LazyRaw, links: &dyn Links) -> Option<ObjectHandle> {
-        links.with_id(*value)
+        links.object_with_id(*value)
     }
 
     fn print(value: &LazyRaw, _names: &Names) -> String {

@@ -279,8 +279,6 @@ pub(crate) trait Kind: Content + Sized + 'static {
 pub(crate) trait Links: Paths {
     /// Returns the name table. References by path store the path as a name in this table.
     fn names(&self) -> &Names;
-    /// Returns the object with an id. The object may have been destroyed.
-    fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle>;
 }
 
 /// Memory layout of values: the layout of a kind, or the layout of a host struct.
