@@ -63,7 +63,8 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     }
 }
 
-/// Loads a soft reference, whose object is not in the file, as a strong reference. An object that the load replaces has this path.
+/// Loads a soft reference, whose object is not in the file, as a reference by handle and by id. An object that the load replaces has this
+/// path.
 #[test]
 fn a_path_does_not_become_a_reference_to_an_object_that_the_load_replaces() {
     let (_folder, path) = file();
@@ -73,12 +74,14 @@ fn a_path_does_not_become_a_reference_to_an_object_that_the_load_replaces() {
     first.objects().set(key, "one", &Value::SoftObject(first.intern("/World/Actor_1"))).expect("a path");
     first.worlds().save(&path).expect("it is saved");
 
-    let second = keys([(PropertyKind::OBJECT, ACTOR), soft, soft, soft]);
-    let replaced = second.objects().spawn(ACTOR).expect("an actor");
-    assert_eq!(second.objects().path_of(replaced).as_deref(), Some("/World/Actor_1"));
-    let report = load(&second, &path);
-    let changes: Vec<_> = report.properties.iter().map(|change| (change.kept, change.defaulted)).collect();
-    assert_eq!(changes, [(0, 1)], "{report}");
+    for kind in [PropertyKind::OBJECT, PropertyKind::LAZY_OBJECT] {
+        let second = keys([(kind, ACTOR), soft, soft, soft]);
+        let replaced = second.objects().spawn(ACTOR).expect("an actor");
+        assert_eq!(second.objects().path_of(replaced).as_deref(), Some("/World/Actor_1"));
+        let report = load(&second, &path);
+        let changes: Vec<_> = report.properties.iter().map(|change| (change.kept, change.defaulted)).collect();
+        assert_eq!(changes, [(0, 1)], "{kind:?}: {report}");
+    }
 }
 
 /// Saves a set and a map, each with keys that refer to two destroyed objects and to an existing object.

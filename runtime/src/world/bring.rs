@@ -22,7 +22,7 @@ use crate::object::function::Function;
 use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::property::Property;
-use crate::object::value::{Value, any_object};
+use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::conversion::{PendingConversion, select};
@@ -32,7 +32,7 @@ use crate::world::error::WorldError;
 use crate::world::file_value::FileReference;
 use crate::world::plan::{ClassPlan, Target};
 use crate::world::records::{FlatFile, FlatKept, FlatRecord};
-use crate::world::references::References;
+use crate::world::references::{References, Remaining};
 use crate::world::report::WorldLoadReport;
 
 /// State of a load in progress.
@@ -313,11 +313,8 @@ impl<'a> Bringing<'a> {
                     }
                     let world = &self.core.world;
                     let default = plan.fixed_default(self.core, to);
-                    // The path of a soft reference may resolve to an object that the load destroys.
-                    let is_old = |object| world.objects.predates_shadow(object) && !world.objects.is_template(object);
-                    let lacks_old = |value: &Value| !to.ty.names_objects() || !any_object(value, is_old);
-                    let fitting = convert_in_part(&value, to, default.as_ref(), names, world)
-                        .filter(|(value, _)| fits(&to.ty, value).is_ok() && lacks_old(value));
+                    let fitting = convert_in_part(&value, to, default.as_ref(), names, &Remaining(world))
+                        .filter(|(value, _)| fits(&to.ty, value).is_ok());
                     let refused = fitting.as_ref().and_then(|(value, _)| world.check_awake_objects_of(to, value).err());
                     let problem = match &refused {
                         Some(error) => Some(error.to_string()),

@@ -1,8 +1,12 @@
 //! Resolves the references of saved values while a world is loaded.
 
+use alcedo_abi::value::LazyRaw;
+
+use crate::boundary::CallError;
 use crate::escape::line;
 use crate::handles::ObjectHandle;
 use crate::object::World;
+use crate::object::convert::Paths;
 use crate::world::file_value::FileReference;
 
 /// Resolves saved references.
@@ -34,5 +38,37 @@ impl<'a> References<'a> {
                 })
             }
         }
+    }
+}
+
+/// Paths and ids of a world during a load, for the conversion of saved references. Hides the objects that the load destroys.
+pub(super) struct Remaining<'a>(pub(super) &'a World);
+
+impl Remaining<'_> {
+    /// Checks if the object exists after the load.
+    fn remains(&self, object: ObjectHandle) -> bool {
+        !self.0.objects.predates_shadow(object) || self.0.objects.is_template(object)
+    }
+}
+
+impl Paths for Remaining<'_> {
+    fn path_of(&self, object: ObjectHandle) -> Option<String> {
+        self.0.path_of(object)
+    }
+
+    fn object_at(&self, path: &str) -> Option<ObjectHandle> {
+        self.0.object_at(path).filter(|object| self.remains(*object))
+    }
+
+    fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
+        self.0.id_of(object)
+    }
+
+    fn object_with_id(&self, id: LazyRaw) -> Option<ObjectHandle> {
+        self.0.object_with_id(id).filter(|object| self.remains(*object))
+    }
+
+    fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
+        self.0.names_of_member(owners, name)
     }
 }
