@@ -71,12 +71,13 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     }
     let ImplBlock { head, members } = block;
     let mut body = Body::new(&class, side);
-    let (mut kept, mut written, mut errors) = (Vec::new(), Vec::new(), rules::Errors::default());
+    let (mut kept, mut errors) = (Vec::new(), rules::Errors::default());
     for member in members {
         match member {
             Member::Function(mut function) => {
-                written.push(name_self(&mut function.sig, &class));
+                let written = name_self(&mut function.sig, &class);
                 errors.take(body.add(&mut function));
+                function.sig = written;
                 kept.push(Member::Function(function));
             }
             Member::Other(ImplItem::Verbatim(tokens)) => {
@@ -88,11 +89,6 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     for event in std::mem::take(&mut body.events) {
         errors.take(body.finish_event(event, &kept));
     }
-    let functions = kept.iter_mut().filter_map(|member| match member {
-        Member::Function(function) => Some(function),
-        Member::Other(_) => None,
-    });
-    functions.zip(written).for_each(|(function, written)| function.sig = written);
     let calls = errors.take(body.calls());
     let calls = errors.unless(calls)?;
 

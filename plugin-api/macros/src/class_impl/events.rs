@@ -110,9 +110,11 @@ impl Body<'_> {
                 format!("the event needs a default body, which runs without an override: write `fn {target}(…)`"),
             ));
         };
-        let default = Method::of(body)?;
-        default.needs_self(body, "the body of an event")?;
-        compare(&method, &default, body)?;
+        let mut body = body.clone();
+        name_self(&mut body, self.class);
+        let default = Method::of(&body)?;
+        default.needs_self(&body, "the body of an event")?;
+        compare(&method, &default, &body)?;
         let implementation = Method { name: method.name.clone(), ..default };
         let flags = function_flags(&attr_args)?;
         let cell = self.reflect(&implementation, &target, Some(&attr_args), &flags, &"", &attrs)?;
