@@ -248,25 +248,31 @@ fn structure(
     Ok(())
 }
 
-/// Returns `true` if a struct is passed by value. A struct of this kind has no base. All its fields are numbers, `bool`s, names, enums,
-/// object references or structs of this kind.
+/// Returns `true` if a struct is passed by value. A struct of this kind has no base, and all its fields have plain types.
 fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut Vec<&'a str>) -> bool {
     if within.contains(&found.path.as_str()) {
         return false;
     }
     within.push(&found.path);
-    let is_plain_field = |field: &DeclaredProperty, within: &mut Vec<&'a str>| match field.ty.parse() {
-        Ok(TypeText::Struct(path)) => {
-            let inner = declared.structs.iter().find(|other| other.path == path);
-            inner.is_none_or(|inner| is_plain(inner, declared, within))
-        }
-        Ok(TypeText::Plain(kind)) => kind.is_number() || matches!(kind, PropertyKind::BOOL | PropertyKind::NAME),
-        Ok(TypeText::Reference(kind, _)) => matches!(kind, PropertyKind::OBJECT | PropertyKind::ENUM),
-        _ => false,
-    };
-    let all = found.base.is_empty() && found.fields.iter().all(|field| is_plain_field(field, within));
+    let is_plain_field =
+        |field: &DeclaredProperty| field.ty.parse::<TypeText>().is_ok_and(|ty| is_plain_type(&ty, declared, within));
+    let all = found.base.is_empty() && found.fields.iter().all(is_plain_field);
     within.pop();
     all
+}
+
+/// Returns `true` for numbers, `bool`, names, enums, object references and structs that are passed by value. A struct without a declaration
+/// in `declared` is assumed to be such a struct.
+fn is_plain_type<'a>(ty: &TypeText, declared: &'a Declared, within: &mut Vec<&'a str>) -> bool {
+    match ty {
+        TypeText::Struct(path) => {
+            let found = declared.structs.iter().find(|found| found.path == *path);
+            found.is_none_or(|found| is_plain(found, declared, within))
+        }
+        TypeText::Plain(kind) => kind.is_number() || matches!(*kind, PropertyKind::BOOL | PropertyKind::NAME),
+        TypeText::Reference(kind, _) => matches!(*kind, PropertyKind::OBJECT | PropertyKind::ENUM),
+        TypeText::Container(..) | TypeText::Delegate(..) => false,
+    }
 }
 
 fn interface(
@@ -327,12 +333,12 @@ fn declaration(
         params.push("&self".to_owned());
     }
     for param in &function.params {
-        let ty = of(&param.ty)?;
-        let ty = match () {
-            () if param.flags.iter().any(|flag| flag == "out") => format!("&mut {ty}"),
-            () if is_in_host_memory(&param.ty, declared) => names.borrowed(&ty),
-            () => ty,
-        };
+        let mut ty = of(&param.ty)?;
+        if param.flags.iter().any(|flag| flag == "out") {
+            ty.insert_str(0, "&mut ");
+        } else if is_in_host_memory(&param.ty, declared) {
+            ty = format!("{}<{ty}>", names.of_plugin_api("Borrowed"));
+        }
         params.push(format!("{}: {ty}", identifier(&param.name)));
     }
     let result = function.result.as_deref().map(of).transpose()?;
@@ -347,15 +353,6 @@ fn declaration(
 /// Returns `true` if a plugin uses values of this type in host memory. A parameter of such a type borrows its argument, so that callers may
 /// also pass a view, or an equivalent value of the standard library. Returns `false` for a struct without a declaration in `declared`.
 fn is_in_host_memory(text: &str, declared: &Declared) -> bool {
-    use PropertyKind as Kind;
-    match text.parse() {
-        Ok(TypeText::Plain(kind)) => !kind.is_number() && !matches!(kind, Kind::BOOL | Kind::NAME | Kind::STRING),
-        Ok(TypeText::Reference(kind, _)) => !matches!(kind, Kind::OBJECT | Kind::ENUM),
-        Ok(TypeText::Struct(path)) => {
-            let found = declared.structs.iter().find(|found| found.path == path);
-            found.is_some_and(|found| !is_plain(found, declared, &mut Vec::new()))
-        }
-        Ok(TypeText::Container(..) | TypeText::Delegate(..)) => true,
-        Err(_) => false,
-    }
+    text.parse::<TypeText>()
+        .is_ok_and(|ty| ty != TypeText::Plain(PropertyKind::STRING) && !is_plain_type(&ty, declared, &mut Vec::new()))
 }

@@ -49,11 +49,11 @@ impl Names<'_> {
         })
     }
 
-    /// Returns the type of a parameter that borrows a value of the Rust type `ty`.
-    pub(crate) fn borrowed(&self, ty: &str) -> String {
-        // Uses a full path if the generated source contains a type named `Borrowed`, which shadows `Borrowed` of the prelude.
-        let prefix = if self.own.contains_key("Borrowed") { "alcedo_plugin_api::" } else { "" };
-        format!("{prefix}Borrowed<{ty}>")
+    /// Returns the Rust path of a type of the plugin API. Returns a full path if the generated source contains a type of this name, which
+    /// shadows the type of the prelude.
+    pub(crate) fn of_plugin_api(&self, name: &str) -> String {
+        let prefix = if self.own.contains_key(name) { "alcedo_plugin_api::" } else { "" };
+        format!("{prefix}{name}")
     }
 
     pub(crate) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
@@ -62,9 +62,7 @@ impl Names<'_> {
             return Ok(identifier(name));
         }
         if path == "/Script/Core.Object" {
-            // Uses a full path if the generated source contains a type named `Object`, which shadows `Object` of the prelude.
-            let prefix = if self.own.contains_key(name) { "alcedo_plugin_api::" } else { "" };
-            return Ok(format!("{prefix}{name}"));
+            return Ok(self.of_plugin_api(name));
         }
         match self.elsewhere.get(package) {
             Some(_) if !is_name(name) => Err(GlueError::Name { owner: member.to_owned(), name: name.to_owned() }),
