@@ -55,13 +55,6 @@ pub(crate) struct HostArgs {
     pub(crate) host_args: Vec<String>,
 }
 
-impl HostArgs {
-    /// Returns the options that only a host of the author has, each with `true` if the command line contains the option.
-    pub(crate) fn options(&self) -> [(&'static str, bool); 1] {
-        [("--host-arg", !self.host_args.is_empty())]
-    }
-}
-
 /// Default time in seconds within which a host must respond.
 pub(crate) const PATIENCE: u64 = 20;
 

@@ -95,7 +95,7 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
 /// Fails if a plugin does not build, or if the host does not respond.
 pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
     let chosen = choose(host.host.as_deref(), &found.host_dirs)?;
-    check_options(chosen.as_ref(), &[], &host.options())?;
+    check_options(chosen.as_ref(), &[], &[("--host-arg", !host.host_args.is_empty())])?;
     let (packages, libraries) = found.built()?;
     let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
     let Some(chosen) = chosen else {

@@ -68,13 +68,6 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-impl Args {
-    /// Returns the arguments for a host that the manifests name.
-    fn for_manifest_host(&self) -> HostArgs {
-        HostArgs { host: None, host_args: self.host_args.clone() }
-    }
-}
-
 /// Writes the glue to a file or to standard output. Without a library and a host, rewrites all glue of the workspace. An up-to-date file is
 /// not touched.
 ///
@@ -106,8 +99,8 @@ fn of_library(library: &Path, args: &Args) -> Result<(Origin, Declared), Error> 
         return of_scripts(&folder, args);
     }
     let module = of_module(&library)?;
-    let [of_host] = args.for_manifest_host().options();
-    check_options_of_library(&library, &[("--with", !args.with.is_empty()), of_host])?;
+    let of_scripts = [("--with", !args.with.is_empty()), ("--host-arg", !args.host_args.is_empty())];
+    check_options_of_library(&library, &of_scripts)?;
     Ok(module)
 }
 
@@ -124,7 +117,8 @@ pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
 /// that these modules name. Without such a host, they may use types of the sample engine.
 fn of_scripts(folder: &Path, args: &Args) -> Result<(Origin, Declared), Error> {
     let (mut version, mut all) = (String::new(), Declared::default());
-    for found in check(package_with(folder, &args.with)?, &args.for_manifest_host(), args.patience)? {
+    let host = HostArgs { host: None, host_args: args.host_args.clone() };
+    for found in check(package_with(folder, &args.with)?, &host, args.patience)? {
         let declared = found.declared.map_err(Error::msg)?;
         if found.folder == folder {
             (version, all) = (found.version.to_string(), declared);
@@ -168,7 +162,7 @@ fn rewrite_workspace(args: &Args, written: &mut Vec<PathBuf>) -> Result<ExitCode
     };
     let dirs = [root.clone()];
     let chosen = choose(None, &dirs)?.map_or_else(|| choose(only_host.as_deref(), &dirs), |found| Ok(Some(found)))?;
-    check_options(chosen.as_ref(), &[], &args.for_manifest_host().options())?;
+    check_options(chosen.as_ref(), &[], &[("--host-arg", !args.host_args.is_empty())])?;
     let patience = Duration::from_secs(args.patience);
     let (mut is_found, mut host) = (false, None);
     if let Some(chosen) = chosen {

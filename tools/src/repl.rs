@@ -69,7 +69,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         dirs.push(PathBuf::from("."));
     }
     let chosen = host_program::choose(args.host.host.as_deref(), &dirs)?;
-    host_program::check_options(chosen.as_ref(), &args.world.options(), &args.host.options())?;
+    let of_host = [("--host-arg", !args.host.host_args.is_empty())];
+    host_program::check_options(chosen.as_ref(), &args.world.options(), &of_host)?;
     let (packages, libraries) = found.built()?;
     let modules = [libraries, packages].concat();
     match chosen {
