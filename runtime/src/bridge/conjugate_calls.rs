@@ -9,6 +9,7 @@ use crate::bridge::conjugates::{give, read};
 use crate::bridge::core::Core;
 use crate::bridge::dynamic_call::{self, RECEIVER};
 use crate::bridge::nd;
+use crate::bridge::uf::{UF, UF_FINAL};
 use crate::handles::{ModuleId, ZCallHandle};
 use crate::object::type_text::{SignatureText, TypeText};
 use crate::signature;
@@ -56,7 +57,7 @@ fn call_of(
         Slots::Property => plan_property(buffer, &signature::types(callee)?.0)?,
         Slots::Function => {
             // Modules call this protocol on an object, also for a static function.
-            let fewest_receivers = usize::from(matches!(callee.name().protocol(), "uf" | "uf!"));
+            let fewest_receivers = usize::from([UF.word, UF_FINAL.word].contains(&callee.name().protocol()));
             plan_function(buffer.len(), fewest_receivers, &signature::types(callee)?.0).ok_or_else(|| {
                 let (name, words) = (callee.name(), callee.signature().text());
                 let message =
