@@ -149,7 +149,8 @@ fn of_workspace(args: &Args) -> Result<ExitCode, Error> {
 /// plugins. Adds the changed files to `written`.
 ///
 /// # Errors
-/// Fails if the workspace contains no glue for its host or its plugins. Also returns the errors of builds, of the host and of [`rewrite`].
+/// Fails if the workspace contains no glue for its host or its plugins. Also returns the errors of builds, of the host and of
+/// [`write_again`].
 fn rewrite_workspace(args: &Args, written: &mut Vec<PathBuf>) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
@@ -245,19 +246,6 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
 /// Maximum time for which a session waits for the types of a host. The response usually takes a few milliseconds.
 const OF_SESSION: Duration = Duration::from_secs(3);
 
-/// Rewrites the glue for types of `origin` below `dirs` if the declarations have changed. Adds the changed files to `written`.
-///
-/// # Errors
-/// Returns the errors of [`write_again`].
-pub(crate) fn rewrite(
-    dirs: &[PathBuf],
-    origin: &Origin,
-    declared: &Declared,
-    written: &mut Vec<PathBuf>,
-) -> Result<(), Error> {
-    write_again(&glue_of(dirs, origin), origin, declared, written)
-}
-
 /// Rewrites the files in `glue` if the declarations have changed. Each of these files contains glue for types of `origin`. Adds the changed
 /// files to `written`, also if an error occurs for another file.
 ///
@@ -325,7 +313,7 @@ mod tests {
     use alcedo_glue::Origin;
     use alcedo_runtime::Declared;
 
-    use super::{described_modules, glue_of, host_types, in_build_order, read_text, rewrite, source_folders};
+    use super::{described_modules, glue_of, host_types, in_build_order, read_text, source_folders, write_again};
     use crate::world::HostProgram;
 
     #[test]
@@ -338,9 +326,9 @@ mod tests {
         for (name, package) in [("a.rs", " in package `Gone`"), ("b.rs", ""), ("c.rs", " in package `Gone`")] {
             fs::write(dir.path().join(name), head(package)).unwrap();
         }
-        assert_eq!(glue_of(&dirs, &origin).len(), 3);
-        let mut written = Vec::new();
-        let error = rewrite(&dirs, &origin, &Declared::default(), &mut written).unwrap_err().to_string();
+        let (glue, mut written) = (glue_of(&dirs, &origin), Vec::new());
+        assert_eq!(glue.len(), 3);
+        let error = write_again(&glue, &origin, &Declared::default(), &mut written).unwrap_err().to_string();
         assert_eq!(written, [dir.path().join("b.rs")]);
         assert!(error.contains(".rs is out of date: package `Gone` has no types"), "{error}");
         assert!(read_text(&dir.path().join("b.rs")).unwrap().contains("use alcedo_plugin_api::prelude::*;"));

@@ -185,8 +185,9 @@ impl<W: World> Session<W> {
             let Ok((origin, declared)) = glue::of_module(&artifact.path) else { continue };
             let before = self.declared.insert(artifact.path, (version, declared.clone()));
             if before.is_some_and(|(_, before)| before != declared) {
+                let glue = glue::glue_of(&targets::sources(&self.targets), &origin);
                 let mut written = Vec::new();
-                let outcome = glue::rewrite(&targets::sources(&self.targets), &origin, &declared, &mut written);
+                let outcome = glue::write_again(&glue, &origin, &declared, &mut written);
                 self.note_glue(written, outcome);
             }
         }
