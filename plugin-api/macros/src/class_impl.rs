@@ -75,7 +75,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     for member in members {
         match member {
             Member::Function(mut function) => {
-                let written = name_self(&mut function.sig, &class);
+                let written = function.sig.clone();
+                name_self(&mut function.sig, &class);
                 errors.take(body.add(&mut function));
                 function.sig = written;
                 kept.push(Member::Function(function));

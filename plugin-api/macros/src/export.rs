@@ -49,12 +49,12 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result
         let conditions = Conditions::of_member(&function.attrs, &["zmethod"])?;
         let Some(attr) = take_attr(&mut function.attrs, "zmethod")? else { return Ok(()) };
         AttrArgs::of(&attr)?.expect(&[])?;
-        let written = name_self(&mut function.sig, &ty);
-        let method = static_method(&function.sig)?;
+        let mut signature = function.sig.clone();
+        name_self(&mut signature, &ty);
+        let method = static_method(&signature)?;
         let name = &method.name;
         let export = export(&method, &method.text(), &quote! { #type_path }, &quote! { #ty::#name });
         exports.push(conditions.on_items(export)?);
-        function.sig = written;
         Ok(())
     };
     for member in &mut block.members {

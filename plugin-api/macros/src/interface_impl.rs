@@ -34,7 +34,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
             )));
             continue;
         };
-        let written = name_self(&mut function.sig, class);
+        let written = function.sig.clone();
+        name_self(&mut function.sig, class);
         errors.take(add(&mut body, interface, function));
         let name = crate::attr_args::text_of(&function.sig.ident);
         names.push(Conditions::cfg(&function.attrs).on_element(quote! { #name }));
