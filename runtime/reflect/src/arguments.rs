@@ -238,7 +238,7 @@ impl<'a> Argument<'a> {
 
     pub(crate) fn write(self, value: &Value) -> Result<(), CallError> {
         let mut at = self.ptr_mut();
-        at.reborrow().write(value).map_err(|error| error.in_call(self.name()))?;
+        at.reborrow().write(value).map_err(|error| error.in_call(self.property.path()))?;
         fix_length(self.property, at);
         Ok(())
     }
@@ -277,11 +277,7 @@ impl<'a> Argument<'a> {
 
     #[cold]
     pub(crate) fn mismatch(self, expected: &str) -> CallError {
-        mismatch(&self.name(), &self.property.ty, &expected)
-    }
-
-    fn name(self) -> String {
-        format!("{}:{}", self.property.owner, self.property.text)
+        mismatch(&self.property.path(), &self.property.ty, &expected)
     }
 }
 

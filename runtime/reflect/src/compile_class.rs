@@ -258,7 +258,7 @@ impl Compiler<'_> {
     fn subobject(&self, property: &Rc<Property>, instead: Option<&str>) -> Result<Subobject, DeclareError> {
         let PropertyType::Object { class } = &property.ty else {
             return Err(DeclareError::BadSubobject {
-                member: format!("{}:{}", property.owner, property.text),
+                member: property.path(),
                 problem: format!("the property is a {}; it must be a reference to an object", property.ty),
             });
         };

@@ -75,6 +75,11 @@ pub struct Property {
 }
 
 impl Property {
+    /// Returns the path of the property, such as `/Script/Game.Lamp:brightness`.
+    pub fn path(&self) -> String {
+        format!("{}:{}", self.owner, self.text)
+    }
+
     /// Returns the initial value of the property in a new object or struct.
     pub(crate) fn start(&self) -> Value {
         self.default.clone().unwrap_or_else(|| Value::initial(&self.ty))

@@ -66,7 +66,7 @@ impl Location {
     /// Returns [`CallError::Signature`] if the schema lacks the property, or the property does not have the type `ty`.
     fn new(schema: &Rc<Schema>, property: &Property, ty: &Rc<PropertyType>) -> Result<Self, CallError> {
         if property.ty != **ty {
-            return Err(mismatch(&member(property), &property.ty, ty));
+            return Err(mismatch(&property.path(), &property.ty, ty));
         }
         Ok(Self { schema: Rc::clone(schema), offset: schema.offset_of(property)?, ty: Rc::clone(ty) })
     }
@@ -113,7 +113,7 @@ impl<'a> View<'a> {
     /// Returns [`CallError::Signature`] if the schema lacks the property or the value has a different type.
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
         let mut at = self.ptr_mut(property)?;
-        at.reborrow().write(value).map_err(|error| error.in_call(member(property)))?;
+        at.reborrow().write(value).map_err(|error| error.in_call(property.path()))?;
         fix_length(property, at);
         Ok(())
     }
@@ -275,7 +275,7 @@ impl<'a> View<'a> {
         if containers::age(self.ptr_mut(property)?, epoch) {
             return Ok(());
         }
-        Err(mismatch(&member(property), &property.ty, &"an array, a set or a map"))
+        Err(mismatch(&property.path(), &property.ty, &"an array, a set or a map"))
     }
 
     /// Overwrites all memory with a copy of the memory of `other`. If the views use different schemas or a value owns memory, returns
@@ -367,7 +367,7 @@ impl<'a> View<'a> {
         'a: 'p,
     {
         if one.ty != two.ty {
-            return Err(mismatch(&member(one), &one.ty, &two.ty));
+            return Err(mismatch(&one.path(), &one.ty, &two.ty));
         }
         let (to, from) = (self.ptr_mut(one)?, other.address_of(two)?);
         // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field.
@@ -403,7 +403,7 @@ impl<'a> View<'a> {
         'a: 'p,
     {
         let Some(of) = T::of(&property.ty) else {
-            return Err(mismatch(&member(property), &property.ty.in_full(), &T::describe()));
+            return Err(mismatch(&property.path(), &property.ty.in_full(), &T::describe()));
         };
         // SAFETY: the caller of `from_raw` promised a value of each field's type, and `address_of` found the field, with `of` in its type.
         // Each method of a view finishes its access before the next begins.
@@ -464,10 +464,6 @@ impl<O: SchemaOwner> Drop for Storage<O> {
             schema.pool.put_back(self.start);
         }
     }
-}
-
-fn member(property: &Property) -> String {
-    format!("{}:{}", property.owner, property.text)
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl World {
     /// # Errors
     /// Returns the errors of [`World::check_objects`].
     pub fn check_objects_of(&self, property: &Property, value: &Value) -> Result<(), CallError> {
-        self.check_objects(&property.ty, value, || property_path(property))
+        self.check_objects(&property.ty, value, || property.path())
     }
 
     /// Variant of [`World::check_objects_of`] that also accepts dormant objects. A reload and a load keep references to these
@@ -72,7 +72,7 @@ impl World {
     /// Returns the errors of [`World::check_objects`].
     pub fn check_awake_objects_of(&self, property: &Property, value: &Value) -> Result<(), CallError> {
         let class_of = |object| self.objects.awake_class(object);
-        self.check_objects_as(&property.ty, value, || property_path(property), &class_of)
+        self.check_objects_as(&property.ty, value, || property.path(), &class_of)
     }
 
     /// Checks a value and all values inside the value. If a check fails, `inside` receives the location of the rejected value. The object
@@ -99,10 +99,6 @@ impl World {
             })
         })
     }
-}
-
-fn property_path(property: &Property) -> String {
-    format!("{}:{}", property.owner, property.text)
 }
 
 #[cfg(test)]

@@ -174,8 +174,7 @@ pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Prop
     if class.chain().iter().any(|class| class.path == property.owner) {
         return Ok(());
     }
-    let place = format!("{}:{}", property.owner, property.text);
-    Err(calls::wrong_class(place, object, class, &property.owner))
+    Err(calls::wrong_class(property.path(), object, class, &property.owner))
 }
 
 /// Value to which the pointer in a slot refers.

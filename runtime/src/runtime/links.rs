@@ -115,7 +115,7 @@ impl Links<'_> {
     /// Fails if the object is destroyed or has no such property.
     pub fn resolve_field(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let value = self.0.objects().get(object, property)?;
-        Ok(self.0.core().world.resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
+        Ok(self.0.core().world.resolve_field(&value).map(|field| field.path()))
     }
 
     /// Binds a delegate property to a function of an object. A multicast delegate keeps its existing bindings, and ignores a duplicate.

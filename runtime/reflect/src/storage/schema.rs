@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use alcedo_base::boundary::{CallError, mismatch};
 
-use super::member;
 use crate::pool::Pool;
 use crate::property::{Property, PropertyType};
 use crate::references::References;
@@ -94,7 +93,7 @@ impl Schema {
         if self.has(property) {
             Ok(property.offset as usize)
         } else {
-            Err(mismatch(&member(property), &"no such property here", &property.ty))
+            Err(mismatch(&property.path(), &"no such property here", &property.ty))
         }
     }
 }
