@@ -15,7 +15,7 @@ use crate::fixed::{self, Extent};
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
-use crate::value::{Value, names_object};
+use crate::value::{Value, any_object, names_object};
 
 /// Resolves references to paths and ids, and paths and ids to objects. Also returns the current and earlier names of members.
 pub trait Paths {
@@ -103,9 +103,7 @@ fn is_one_way(from: &Value, to: &Value) -> bool {
 
 /// Checks if `aside` is a reference that was saved without its object, and `now` refers to an object.
 fn lacks_object(aside: &Value, now: &Value) -> bool {
-    let mut is_reference = false;
-    aside.visit_objects(&mut |_, _| is_reference = true);
-    is_reference && !names_object(aside) && names_object(now)
+    any_object(aside, |_| true) && !names_object(aside) && names_object(now)
 }
 
 /// Earlier value of a property, or of one of its fields or elements. `instead` is the value that replaced the earlier value.
