@@ -6,6 +6,7 @@ use crate::bridge::delegates;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::native::{Delegate, Signature};
+use crate::object::convert::Paths as _;
 use crate::object::native_value::signature_of;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
@@ -37,7 +38,7 @@ impl Links<'_> {
     /// Returns the live object that lazy references with this id refer to.
     pub fn object_of_lazy_id(&self, id: u128) -> Option<ObjectHandle> {
         let id = LazyRaw { high: (id >> 64) as u64, low: id as u64 };
-        self.0.core().world.lazy.object(id).filter(|object| self.0.objects().is_alive(*object))
+        self.0.core().world.object_with_id(id)
     }
 
     /// Sets a reference property of any kind to an object, or to [`ObjectHandle::NONE`].
