@@ -550,6 +550,17 @@ mod tests {
         }
     }
 
+    /// Sends requests to the agent, and waits until the agent has received them.
+    #[cfg(feature = "script")]
+    fn deliver(tool: &mut UnixStream, agent: &Agent, orders: &[ToHost]) {
+        for order in orders {
+            send(tool, order).expect("the socket takes it");
+        }
+        while agent.orders.len() < orders.len() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// Creates a package of scripts in the folder. Returns its path.
     #[cfg(feature = "script")]
     fn package_in(dir: &tempfile::TempDir) -> PathBuf {
@@ -565,12 +576,8 @@ mod tests {
         let runtime = Runtime::builder().package("Tale").build().expect("a host without natives");
         let (agent, mut tool) = agent(&runtime);
         let dir = tempfile::tempdir().expect("a folder");
-        for order in [ToHost::Load { libraries: vec![package_in(&dir)] }, ToHost::Line { line: "objects".into() }] {
-            send(&mut tool, &order).expect("the socket takes it");
-        }
-        while agent.orders.len() < 2 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        let load = ToHost::Load { libraries: vec![package_in(&dir)] };
+        deliver(&mut tool, &agent, &[load, ToHost::Line { line: "objects".into() }]);
         // Runs the closures of the reading thread.
         while runtime.wait(Duration::from_millis(100)) {
             runtime.safe_point();
@@ -609,12 +616,7 @@ mod tests {
         agent.load(&runtime, &[dir.path().join("none")]);
         agent.obey(&runtime, ToHost::Restore { world });
         agent.attend(&runtime);
-        for order in [ToHost::Load { libraries: vec![package] }, ToHost::Save] {
-            send(&mut tool, &order).expect("the socket takes it");
-        }
-        while agent.orders.len() < 2 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        deliver(&mut tool, &agent, &[ToHost::Load { libraries: vec![package] }, ToHost::Save]);
         // The first call restores the world, and the second one saves it.
         agent.attend(&runtime);
         agent.attend(&runtime);
