@@ -57,10 +57,7 @@ fn check_cubes(theirs: &Path) {
         assert_eq!((report.objects_kept, report.conjugates_rebuilt), (2 * living, living));
         assert_eq!((report.class_constructors_rerun, report.fields_lost), (0, vec![]));
 
-        assert_eq!(
-            host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"),
-            Some(Value::U64(tag))
-        );
+        assert_eq!(support::tag(&host), tag);
         assert_eq!(host.objects().get(cubes[0], "rotation_speed").expect("it has one"), Value::F64(1234.5));
         assert_eq!(
             host.objects().call(cubes[0], "greeting_count", &[]).expect("it counts"),

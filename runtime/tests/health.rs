@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::{
     Budget, Builder, ContextEventKind, Error, HealthWatch, HostStatus, ModuleState, ModuleStatus, RejectedBy, Runtime,
-    Value, WeakRuntime,
+    WeakRuntime,
 };
 use tempfile::TempDir;
 
-use crate::support;
+use crate::support::{self, tag};
 
 const WINDOW: Duration = Duration::from_millis(300);
 
@@ -95,14 +95,6 @@ impl Host {
             self.runtime.tick(Budget::frame());
             std::thread::sleep(Duration::from_millis(2));
         }
-    }
-}
-
-/// Returns the number of the running build.
-fn tag(runtime: &Runtime) -> u64 {
-    match runtime.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]) {
-        Ok(Some(Value::U64(tag))) => tag,
-        other => panic!("the module does not answer: {other:?}"),
     }
 }
 

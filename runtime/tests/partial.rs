@@ -191,7 +191,7 @@ fn when_no_library_has_changed_nothing_happens() {
 fn wait_for_build(host: &Runtime, tag: u64) {
     support::until(&format!("build {tag} is loaded"), || {
         host.tick(Budget::frame());
-        host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers") == Some(Value::U64(tag))
+        support::tag(host) == tag
     });
 }
 
@@ -340,7 +340,7 @@ fn a_watch_can_replace_only_changed_modules() {
         std::thread::yield_now();
     };
     assert_eq!((report.modules.len(), report.kept_modules.len()), (1, 2), "{report}");
-    assert_eq!(host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"), Some(Value::U64(2)));
+    assert_eq!(support::tag(&host), 2);
 }
 
 #[test]

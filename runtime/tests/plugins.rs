@@ -1,6 +1,6 @@
 //! Tests the life of a real plugin in a real host: load, calls, reloads and unload. The test ends when the plugin's image is unmapped.
 
-use crate::support;
+use crate::support::{self, tag};
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,16 +9,11 @@ use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{Budget, ObjectHandle, Pause, Phase, ReloadReport, Runtime, Value, process};
 use tempfile::TempDir;
 
-/// Returns the number of the running build.
-fn tag(host: &Runtime) -> Option<Value> {
-    host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers")
-}
-
 #[test]
 fn objects_survive_a_reload_and_run_the_new_code() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(&[first]);
-    assert_eq!(tag(&host), Some(Value::U64(1)));
+    assert_eq!(tag(&host), 1);
     let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     host.objects().set(cube, "rotation_speed", &Value::F64(1234.5)).expect("a number");
     host.tick(Budget::frame());
@@ -26,7 +21,7 @@ fn objects_survive_a_reload_and_run_the_new_code() {
 
     let report = host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
-    assert_eq!(tag(&host), Some(Value::U64(2)));
+    assert_eq!(tag(&host), 2);
     assert!(host.objects().is_alive(cube));
     assert_eq!(host.objects().get(cube, "rotation_speed").expect("it has one"), Value::F64(1234.5));
     assert_eq!(host.objects().call(cube, "greeting_count", &[]).expect("it counts"), Some(Value::U32(1)), "kept field");
@@ -95,12 +90,12 @@ fn a_watch_reloads_changed_files_and_ignores_partial_ones() {
     std::fs::write(&watched, &whole[..whole.len() / 2]).expect("half of it");
     let refused = next_reload(&host).expect("it was noticed");
     assert!(!refused.is_committed(), "{refused}");
-    assert_eq!(tag(&host), Some(Value::U64(1)));
+    assert_eq!(tag(&host), 1);
 
     std::fs::write(&watched, &whole).expect("all of it");
     let done = next_reload(&host).expect("it was noticed");
     assert!(done.is_committed(), "{done}");
-    assert_eq!(tag(&host), Some(Value::U64(2)));
+    assert_eq!(tag(&host), 2);
 
     // A reload only reads the file. If it wrote the file, the watch would start a second reload within milliseconds.
     assert_eq!((reload_within(&host, Duration::from_millis(300)), host.generation()), (None, 2));
@@ -114,7 +109,7 @@ fn a_watch_reloads_a_file_that_has_changed_since_its_load() {
     host.watch().expect("a folder to watch");
     let done = next_reload(&host).expect("it was noticed");
     assert!(done.is_committed(), "{done}");
-    assert_eq!(tag(&host), Some(Value::U64(2)));
+    assert_eq!(tag(&host), 2);
 
     // A new watch does not load a build again that was rolled back.
     let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
@@ -134,7 +129,7 @@ fn a_second_call_of_watch_keeps_a_change_that_is_not_loaded_yet() {
     std::fs::copy(&builds[1], &watched).expect("the second build");
     host.watch().expect("a folder to watch");
     assert!(next_reload(&host).expect("it was noticed").is_committed());
-    assert_eq!(tag(&host), Some(Value::U64(2)));
+    assert_eq!(tag(&host), 2);
 
     // The watch of the earlier path does not see a file that the host itself has loaded from a different path.
     let other = folder.path().join("other.so");
@@ -143,7 +138,7 @@ fn a_second_call_of_watch_keeps_a_change_that_is_not_loaded_yet() {
     std::fs::copy(&builds[2], &other).expect("the third build");
     host.watch().expect("a folder to watch");
     assert!(next_reload(&host).expect("it was noticed").is_committed());
-    assert_eq!(tag(&host), Some(Value::U64(3)));
+    assert_eq!(tag(&host), 3);
 }
 
 #[test]
@@ -162,7 +157,7 @@ fn a_change_of_a_watched_file_keeps_the_libraries_of_a_request() {
         host.tick(Budget::frame());
         let report = host.take_reloads().pop().expect("it was requested");
         if report.requests == 2 {
-            assert_eq!(tag(&host), Some(Value::U64(2)), "{report}");
+            assert_eq!(tag(&host), 2, "{report}");
             return;
         }
         // The system has reported the change too early or too late for the second tick.
@@ -180,7 +175,7 @@ fn several_requests_become_one_reload_at_the_safe_point() {
     host.safe_point();
     let reports = host.take_reloads();
     assert_eq!((reports.len(), host.generation()), (1, 2));
-    assert_eq!(tag(&host), Some(Value::U64(2)), "the last request counts");
+    assert_eq!(tag(&host), 2, "the last request counts");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::native::Natives;
-use alcedo_runtime::{Builder, Runtime};
+use alcedo_runtime::{Builder, Runtime, Value};
 use expect_test::expect_file;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -60,6 +60,14 @@ pub(crate) fn host_of(builder: Builder, modules: &[PathBuf]) -> Runtime {
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(modules).unwrap_or_else(|error| panic!("{error}"));
     runtime
+}
+
+/// Returns the number of the running build of `magic_cube`.
+pub(crate) fn tag(host: &Runtime) -> u64 {
+    match host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]) {
+        Ok(Some(Value::U64(tag))) => tag,
+        other => panic!("the module does not answer: {other:?}"),
+    }
 }
 
 /// Returns the name that a test has in the harness. `module` is the `module_path!()` of the file.
