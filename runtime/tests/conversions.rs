@@ -417,6 +417,26 @@ fn saved_values_are_converted_by_later_code() {
     assert_eq!(failing.objects().at_path(&location), None);
 }
 
+/// Loads a value with a soft reference, whose object is not in the file. The function of this value receives a strong reference. An object
+/// that the load replaces has the path.
+#[test]
+fn a_conversion_receives_no_object_that_a_load_replaces() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("saved.world");
+    let first = host(&[]);
+    let escorted = Value::SoftObject(first.intern("/World/Escorted"));
+    let pilot = spawn(&first, "Pilot", &[("orders", Value::Struct(vec![("escorted".into(), escorted)]))]);
+    let location = first.objects().path_of(pilot).expect("it lives");
+    first.worlds().save(&path).expect("it is saved");
+
+    let later = host(&["later"]);
+    let replaced = later.objects().spawn("/Script/Engine.Actor").expect("spawned");
+    later.objects().rename(replaced, "Escorted", ObjectHandle::NONE).expect("a free name");
+    later.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = later.objects().at_path(&location).expect("it is loaded");
+    assert_eq!((get(&later, loaded, "orders"), count(&later)), (Value::Bool(false), Some(Value::U32(0))));
+}
+
 #[test]
 fn values_saved_while_their_class_was_missing_are_converted() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -15,7 +15,7 @@ use crate::faults::{self, FaultInjected, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::Class;
-use crate::object::convert::convert;
+use crate::object::convert::{Paths, convert};
 use crate::object::dormant::Aside;
 use crate::object::fixed::{self, Extent};
 use crate::object::function::Function;
@@ -44,13 +44,14 @@ pub(crate) fn is_same_type(world: &World, earlier: &str, now: &PropertyType) -> 
     world.types.to_current_paths(earlier) == now.to_string()
 }
 
-/// Returns the function that converts an object's own value, with the argument of the function. `ty` is the new type of the property.
-/// `held` contains the type and value of the property in the replaced build or in a file. `held` is `None` if the property had its default,
-/// or if the file contains the value without its type.
+/// Returns the function that converts an object's own value, with the argument of the function. `paths` resolves the references in the
+/// value. `ty` is the new type of the property. `held` contains the type and value of the property in the replaced build or in a file.
+/// `held` is `None` if the property had its default, or if the file contains the value without its type.
 ///
 /// The function converts the value in `held`. Without `held`, the function converts the value in `own`, which was put aside.
 pub(crate) fn select<T: Display + ?Sized>(
     world: &World,
+    paths: &dyn Paths,
     functions: &[Rc<Function>],
     own: &Aside,
     (ty, held): (&PropertyType, Option<(&T, &Value)>),
@@ -69,7 +70,7 @@ pub(crate) fn select<T: Display + ?Sized>(
             // World files store dormant values without types, so the form of the value decides if the conversion applies.
             None => fits(from, value).is_ok() && fits(ty, value).is_err(),
         };
-        let argument = if is_for { convert(value, from, &world.names, world) } else { None };
+        let argument = if is_for { convert(value, from, &world.names, paths) } else { None };
         Some((Rc::clone(function), argument?))
     })
 }
@@ -277,7 +278,7 @@ mod tests {
         let world = World::new();
         let functions = conversions(&world);
         let live = held.as_ref().map(|(ty, value)| (*ty, value));
-        let selected = select(&world, &functions, own, (&PropertyType::I32, live));
+        let selected = select(&world, &world, &functions, own, (&PropertyType::I32, live));
         let text = selected.map(|(function, value)| format!("{}({})", function.text, value.print(&world.names)));
         assert_eq!(text.unwrap_or_default(), expected, "{own:?} {held:?}");
     }

@@ -37,7 +37,8 @@ pub(super) fn own_conversion(
         Action::Restore { .. } | Action::Subobject => None,
     };
     let held = held.as_ref().map(|(live, now)| (*live, now));
-    let selected = select(&sources.around.core.world, functions, own, (&property.ty, held));
+    let world = &sources.around.core.world;
+    let selected = select(world, world, functions, own, (&property.ty, held));
     Ok(selected.and_then(|(function, argument)| {
         let (from, _) = types_of(&function)?;
         if !sources.around.suits(from, &argument) {

@@ -461,7 +461,7 @@ fn pending(
     }
     let (world, original) = (&core.world, Aside::from(value.clone()));
     let held = (!ty.is_empty()).then_some((ty, value));
-    let (function, argument) = select(world, functions, &original, (&to.ty, held))?;
+    let (function, argument) = select(world, &Remaining(world), functions, &original, (&to.ty, held))?;
     let (from, _) = types_of(&function)?;
     world.check_awake_objects_of(function.arguments().first()?, &argument).ok()?;
     let targets = vec![(Rc::clone(to), Some(original.of_type(from)))];

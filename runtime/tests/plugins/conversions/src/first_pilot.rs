@@ -15,6 +15,13 @@ pub struct HealthV1 {
     pub mana: f64,
 }
 
+/// Orders of a pilot.
+#[ustruct(package = "Game")]
+pub struct OrdersV1 {
+    /// Actor that the pilot escorts.
+    escorted: SoftObject<Actor>,
+}
+
 /// A pilot.
 #[uclass(package = "Game")]
 #[derive(Default)]
@@ -28,6 +35,9 @@ pub struct Pilot {
     /// Actor that the pilot follows.
     #[uproperty]
     guide: Obj<Actor>,
+    /// Orders.
+    #[uproperty]
+    orders: OrdersV1,
     /// Own gauge.
     #[uproperty(default_subobject)]
     gauge: Obj<Gauge>,

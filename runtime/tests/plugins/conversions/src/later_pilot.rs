@@ -26,6 +26,13 @@ pub struct HealthV2 {
     pub energy: f64,
 }
 
+/// Orders of a pilot in the first declaration, in which the field was a soft reference.
+#[ustruct(pod, package = "Game")]
+pub struct OrdersV1 {
+    /// Actor that the pilot escorts.
+    pub escorted: Obj<Actor>,
+}
+
 /// A pilot.
 #[uclass(package = "Game")]
 #[derive(Default)]
@@ -42,6 +49,10 @@ pub struct Pilot {
     #[uproperty]
     #[migrate(from = "Obj<Actor>", with = Self::of_guide)]
     guide: bool,
+    /// Set if the pilot escorts an actor.
+    #[uproperty]
+    #[migrate(from = "OrdersV1", with = Self::of_orders)]
+    orders: bool,
     /// Own gauge.
     #[uproperty(default_subobject)]
     gauge: Obj<Gauge>,
@@ -61,6 +72,11 @@ impl Pilot {
     fn of_guide(guide: Obj<Actor>) -> bool {
         count();
         !guide.is_none()
+    }
+
+    fn of_orders(orders: OrdersV1) -> bool {
+        count();
+        !orders.escorted.is_none()
     }
 }
 
