@@ -24,8 +24,8 @@ pub(crate) struct Job {
     pub(crate) parts: Vec<Part>,
     /// Indices of the targets that are not yet built. The first target is being built.
     pub(crate) unbuilt: BTreeSet<usize>,
-    /// False if only files of source code have changed. Cargo then writes no lock file.
-    pub(crate) writes_lock: bool,
+    /// False if only files of source code have changed, because cargo then writes no lock file.
+    pub(crate) may_write_lock: bool,
     /// Running build of a target. `None` after the last target was built.
     running: Option<Running>,
 }
@@ -68,8 +68,8 @@ impl Job {
         let unbuilt: BTreeSet<_> = which.iter().copied().chain(deleted).collect();
         let (warnings, parts) = (String::new(), Vec::new());
         let is_code = |path: &PathBuf| path.extension().is_some_and(|end| end != "toml" && end != "lock");
-        let writes_lock = changed.is_empty() || !changed.iter().all(is_code);
-        let mut job = Self { edited, millis: 0.0, warnings, parts, unbuilt, writes_lock, running: None };
+        let may_write_lock = changed.is_empty() || !changed.iter().all(is_code);
+        let mut job = Self { edited, millis: 0.0, warnings, parts, unbuilt, may_write_lock, running: None };
         Ok(job.start_next(targets, options)?.then_some(job))
     }
 

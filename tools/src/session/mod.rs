@@ -343,8 +343,8 @@ impl<W: World> Session<W> {
     /// Starts builds of the stale targets. First cancels a running build, because its libraries would be stale. If sources change during
     /// the cancellation, the build starts later, after the quiet window that follows these changes.
     fn build(&mut self, edited: Option<Duration>, changed: Vec<PathBuf>) {
-        let canceled = self.job.take().map(|job| (job.unbuilt, job.writes_lock));
-        let writes_lock = canceled.as_ref().is_some_and(|(_, writes_lock)| *writes_lock);
+        let canceled = self.job.take().map(|job| (job.unbuilt, job.may_write_lock));
+        let may_write_lock = canceled.as_ref().is_some_and(|(_, may_write_lock)| *may_write_lock);
         self.rewritten.clear();
         if let Some((unbuilt, _)) = canceled {
             self.stale.extend(unbuilt);
@@ -360,7 +360,7 @@ impl<W: World> Session<W> {
             Ok(None) => {}
             Ok(Some(mut job)) => {
                 // The canceled build may not have written the lock file yet.
-                job.writes_lock |= writes_lock;
+                job.may_write_lock |= may_write_lock;
                 self.stale.clear();
                 self.job = Some(job);
                 self.events.push_back(Event::Building { changed });

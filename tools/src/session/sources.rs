@@ -38,7 +38,7 @@ impl<W: World> Session<W> {
 
     pub(super) fn source_event(&mut self, event: SourceEvent) {
         // Ignores the lock file during a build in which cargo itself may write this file.
-        if self.job.as_ref().is_some_and(|job| job.writes_lock) && event.path.ends_with("Cargo.lock") {
+        if self.job.as_ref().is_some_and(|job| job.may_write_lock) && event.path.ends_with("Cargo.lock") {
             return;
         }
         let at = event.at.saturating_duration_since(self.started);
