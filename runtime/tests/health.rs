@@ -207,10 +207,7 @@ fn a_health_watch_needs_a_master_and_ends_with_the_next_watch() {
     host.until_running();
     host.runtime.watch().expect("a folder to watch");
     host.deliver_build(2);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while tag(&host.runtime) != 2 && Instant::now() < deadline {
-        host.run_for(Duration::from_millis(10));
-    }
+    support::wait_for_build(&host.runtime, 2);
     host.run_for(WINDOW);
     assert_eq!(tag(&host.runtime), 2, "no health function is called");
     let gone = host.runtime.shutdown();
@@ -226,11 +223,7 @@ fn the_next_watch_loads_a_change_that_waits_for_the_end_of_a_window() {
     host.deliver_build(3);
     host.run_for(Duration::from_millis(50));
     host.runtime.watch().expect("a folder to watch");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while tag(&host.runtime) != 3 {
-        assert!(Instant::now() < deadline, "the change is lost");
-        host.run_for(Duration::from_millis(10));
-    }
+    support::wait_for_build(&host.runtime, 3);
 }
 
 #[test]
@@ -268,11 +261,7 @@ fn a_watch_that_starts_during_a_reload_watches_the_delivered_file() {
     *runtime.borrow_mut() = Some(host.runtime.downgrade());
     for build in [2, 3] {
         host.deliver_build(build);
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while tag(&host.runtime) != build {
-            assert!(Instant::now() < deadline, "build {build} is not loaded");
-            host.run_for(Duration::from_millis(10));
-        }
+        support::wait_for_build(&host.runtime, build);
     }
 }
 

@@ -187,14 +187,6 @@ fn when_no_library_has_changed_nothing_happens() {
     assert_eq!(scene.reload(1, 2, 1).generation, 2, "no generation number was skipped");
 }
 
-/// Ticks until the build of `magic_cube` with this number is loaded.
-fn wait_for_build(host: &Runtime, tag: u64) {
-    support::until(&format!("build {tag} is loaded"), || {
-        host.tick(Budget::frame());
-        support::tag(host) == tag
-    });
-}
-
 #[test]
 fn a_watch_follows_a_library_that_a_reload_has_found_unchanged_at_another_path() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -209,7 +201,7 @@ fn a_watch_follows_a_library_that_a_reload_has_found_unchanged_at_another_path()
     assert_eq!((report.generation, report.modules.len()), (1, 0), "{report}");
     host.watch_changed().expect("a folder to watch");
     copy(2, &new);
-    wait_for_build(&host, 2);
+    support::wait_for_build(&host, 2);
 }
 
 #[test]
@@ -365,9 +357,9 @@ fn a_watch_follows_a_folder_that_is_deleted_and_recreated() {
             std::thread::yield_now();
         }
         build(2);
-        wait_for_build(&host, 2);
+        support::wait_for_build(&host, 2);
         // Saves another build in the new folder.
         build(1);
-        wait_for_build(&host, 1);
+        support::wait_for_build(&host, 1);
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::native::Natives;
-use alcedo_runtime::{Builder, Runtime, Value};
+use alcedo_runtime::{Budget, Builder, Runtime, Value};
 use expect_test::expect_file;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -68,6 +68,14 @@ pub(crate) fn tag(host: &Runtime) -> u64 {
         Ok(Some(Value::U64(tag))) => tag,
         other => panic!("the module does not answer: {other:?}"),
     }
+}
+
+/// Ticks until the build of `magic_cube` with this number is loaded.
+pub(crate) fn wait_for_build(host: &Runtime, number: u64) {
+    until(&format!("build {number} is loaded"), || {
+        host.tick(Budget::frame());
+        tag(host) == number
+    });
 }
 
 /// Returns the name that a test has in the harness. `module` is the `module_path!()` of the file.
