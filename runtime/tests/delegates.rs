@@ -489,6 +489,26 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     assert!(refused.contains("(u32, Object(/Script/Test.Bell))") && refused.contains("(u32 -> bool)"), "{refused}");
 }
 
+#[test]
+fn a_loaded_delegate_has_no_bindings_to_closures_and_destroyed_objects() {
+    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
+    let [bell, hearing, gone] = [(); 3].map(|()| host.objects().spawn_as::<Bell>().expect("a bell"));
+    let tolled = host.objects().with(bell, |bell| bell.on_tolled().detach()).expect("it is there");
+    let _listener = tolled.listen(&host, |_, (_times, _by)| Ok(())).unwrap_or_else(|error| panic!("{error}"));
+    for object in [hearing, gone] {
+        tolled.bind(&host, object, "hear").unwrap_or_else(|error| panic!("{error}"));
+    }
+    host.objects().destroy(gone.handle());
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bells.world");
+    host.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
+    let report = host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.unresolved.is_empty(), "{report}");
+    let bells: Vec<ObjectHandle> = host.objects().iter().collect();
+    let bindings = host.objects().get(bells[0], "on_tolled").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(bindings, Value::Multicast(vec![Binding { object: bells[1], function: host.intern("hear") }]));
+}
+
 fn gongs() -> Natives {
     let on_rung = NativeDelegate::multicast("Test", "OnRung").param("times", (PropertyKind::U32, ""));
     let ty = (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnRung(u32)");

@@ -33,7 +33,8 @@ pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// Removes broken bindings from a value, and adds the reason for each removal to `reasons`.
+/// Removes broken bindings from a value, and adds the reason for each removal to `reasons`. Also removes bindings without an object, which
+/// a load creates for saved bindings to destroyed objects and to closures.
 fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String>) -> Value {
     let Some(signature) = ty.signature() else {
         return value.map_parts(ty, &mut |ty, value| mend(world, ty, value, reasons));
@@ -41,7 +42,7 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     map_bindings(value, |binding| {
         let binding = of_new_class(world, of_today(world, binding));
         let reason = broken(world, signature, &binding);
-        let is_kept = reason.is_none();
+        let is_kept = reason.is_none() && !binding.object.is_none();
         reasons.extend(reason);
         is_kept.then_some(binding)
     })

@@ -82,15 +82,10 @@ impl<'a> FileIndexes<'a> {
         (self.living[index as usize] == object).then_some(index)
     }
 
-    /// Returns the saved reference for an object.
+    /// Returns the saved reference for an object. Closures and destroyed objects have none.
     fn reference(&self, object: ObjectHandle) -> FileReference<'static> {
-        match self.of(object) {
-            Some(index) => FileReference::In(index),
-            None => {
-                let path = self.world.template_path(object).or_else(|| self.world.path_of(object));
-                path.map_or(FileReference::None, |path| FileReference::Path(path.into()))
-            }
-        }
+        let by_path = || Some(FileReference::Path(self.world.template_path(object)?.into()));
+        self.of(object).map(FileReference::In).or_else(by_path).unwrap_or(FileReference::None)
     }
 }
 
