@@ -15,8 +15,13 @@ use crate::panic_guard;
 use crate::sync::lock;
 
 /// Name prefix of the classes that the host generates for closures bound to delegates. These classes exist only in this process. World
-/// files contain no objects of these classes.
+/// files contain no objects of these classes, and the declarations of the host do not contain these classes.
 pub(crate) const CLOSURE: &str = "HostClosure";
+
+/// Checks if the class with this path represents a closure of the host.
+pub(crate) fn is_closure(class: &str) -> bool {
+    class.strip_prefix("/Script/Core.").is_some_and(|name| name.starts_with(CLOSURE))
+}
 
 /// Identity and source location of a registered callback.
 #[derive(Clone, Copy, Debug)]

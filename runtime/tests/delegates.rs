@@ -467,6 +467,7 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     let [bell, other] = [(); 2].map(|()| host.objects().spawn_as::<Bell>().expect("a bell"));
     let (tolled, may) =
         host.objects().with(bell, |bell| (bell.on_tolled().detach(), bell.may_toll().detach())).expect("it is there");
+    let natives = host.types().declared_natives();
     let seen = Rc::new(RefCell::new(Vec::new()));
     let inner = Rc::clone(&seen);
     let listener = tolled.listen(&host, move |_, (times, by)| {
@@ -475,6 +476,7 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     });
     let listener = listener.unwrap_or_else(|error| panic!("{error}"));
     let _rule = may.listen(&host, |_, (times,)| Ok(times < 5)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.types().declared_natives(), natives, "closures are not declared types");
     tolled.bind(&host, other, "hear").unwrap_or_else(|error| panic!("{error}"));
     let unbound = host.objects().with(bell, |bell| bell.on_tolled().unbind(other, "")).expect("it is there");
     assert!(!unbound, "no function has an empty name");

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
-use crate::callback::CLOSURE;
+use crate::callback::is_closure;
 use crate::conjugate::saving::KeptShare;
 use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::object::World;
@@ -65,7 +65,7 @@ impl<'a> FileIndexes<'a> {
         living.retain(|object| {
             let class = world.objects.class_id(*object).unwrap_or(ClassId::NONE);
             if class != last.0 {
-                last = (class, world.objects.class(*object).is_some_and(|class| is_closure(&class)));
+                last = (class, world.objects.class(*object).is_some_and(|class| is_closure(&class.path)));
             }
             !last.1
         });
@@ -87,11 +87,6 @@ impl<'a> FileIndexes<'a> {
         let by_path = || Some(FileReference::Path(self.world.template_path(object)?.into()));
         self.of(object).map(FileReference::In).or_else(by_path).unwrap_or(FileReference::None)
     }
-}
-
-/// Checks if objects of the class are closures. Closures cannot be saved, because they exist only in this process.
-fn is_closure(class: &Class) -> bool {
-    &*class.package == "Core" && class.name.starts_with(CLOSURE)
 }
 
 #[derive(Clone, Copy)]

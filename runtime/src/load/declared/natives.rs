@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{Declarations, Declared, DeclaredDelegate, Form};
+use crate::callback::is_closure;
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::decl::{
@@ -25,7 +26,8 @@ const OF_SCRIPTS: &str = "/Script/Script.";
 
 /// Returns the native types of a world.
 pub(crate) fn of_natives(world: &World) -> Declared {
-    of_types(world, &|origin, path| origin == Origin::Native && path != ROOT && !path.starts_with(OF_SCRIPTS))
+    let is_omitted = |path: &str| path == ROOT || path.starts_with(OF_SCRIPTS) || is_closure(path);
+    of_types(world, &|origin, path| origin == Origin::Native && !is_omitted(path))
 }
 
 /// Returns the types of a script package in a world.
