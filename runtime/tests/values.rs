@@ -211,6 +211,8 @@ fn an_interface_reference_resolves_to_any_implementing_class() {
         assert!(host.types().has(&class), "{class} is declared");
         assert_eq!(host.types().implements(&class, "/Script/Game.Rings"), rings, "{class}");
     }
+    host.types().redirect("/Script/Game.Tinkles", "/Script/Game.Rings").unwrap_or_else(|error| panic!("{error}"));
+    assert!(host.types().implements("/Script/Game.Bell", "/Script/Game.Tinkles"), "a former path of the interface");
     // An owned value keeps the chime alive. Only the property keeps the bell alive, so clearing the property makes the bell unreachable.
     host.objects().set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it refers to no object");
     let objects = host.counters().objects;

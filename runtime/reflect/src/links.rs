@@ -113,6 +113,12 @@ impl World {
         self.types.property_by_path(&self.names.text(*path))
     }
 
+    /// Checks if a class implements the interface with this current or former path.
+    pub fn implements(&self, class: &Class, interface: &str) -> bool {
+        class.implements(interface)
+            || self.types.interface_by_path(interface).is_some_and(|found| class.implements(&found.path))
+    }
+
     /// Checks if the class is the class at the path `base` or derives from that class.
     pub(super) fn is_below(&self, class: &Class, base: &str) -> bool {
         // Only one class ever has the path of a native class. A native class in the chain therefore needs no lookup.
@@ -143,7 +149,7 @@ impl World {
     ) -> Result<(), CallError> {
         let (path, is_interface) = (ty.type_path(), ty.kind() == PropertyKind::SCRIPT_INTERFACE);
         let suits = if is_interface {
-            class.implements(path) || class.implements(&self.types.redirected(path))
+            self.implements(class, path)
         } else {
             // Rejects types that are not references.
             self.refer(ty, ObjectHandle::NONE)?;

@@ -186,7 +186,7 @@ impl Core {
     /// implement the interface.
     pub fn check_implements(&self, object: ObjectHandle, interface: &str) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        if class.implements(interface) {
+        if self.implements(&class, interface) {
             return Ok(());
         }
         let (place, found, expected) = (String::new(), class.path.to_string(), interface.to_owned());

@@ -214,7 +214,7 @@ fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Result<
     let mut class = name(&value);
     let suits = match cast {
         Cast::Object(path) => world.is_a(object, path),
-        Cast::Interface(path) => world.objects.class(object).is_some_and(|class| class.implements(path)),
+        Cast::Interface(path) => world.objects.class(object).is_some_and(|class| world.implements(&class, path)),
         Cast::Class(path) => {
             // A variable of the root class holds a class as its class default object.
             if let Some(held) = world.objects.class(object).filter(|held| held.cdo.get() == object) {

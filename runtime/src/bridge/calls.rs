@@ -63,7 +63,7 @@ fn implemented(
     object: ObjectHandle,
     class: &Class,
 ) -> Result<Rc<Function>, CallError> {
-    if !class.implements(interface) && !class.implements(&world.types.redirected(interface)) {
+    if !world.implements(class, interface) {
         let expected = format!("class that implements {interface}");
         return Err(wrong_class(function.path.to_string(), object, class, &expected));
     }

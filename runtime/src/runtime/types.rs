@@ -211,7 +211,8 @@ impl Types<'_> {
 
     /// Returns `true` if the class `class` or one of its base classes implements an interface. Both arguments are paths.
     pub fn implements(&self, class: &str, interface: &str) -> bool {
-        self.0.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
+        let world = &self.0.inner.core.world;
+        world.types.class_by_path(class).is_some_and(|class| world.implements(&class, interface))
     }
 
     /// Returns the flags of the property or function with this path: bits of `property_flags` or `function_flags`. Returns `None` for an
