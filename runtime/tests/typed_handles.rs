@@ -257,3 +257,14 @@ fn a_conversion_may_change_and_destroy_the_object_that_is_read_or_written() {
     let refused = rods.set(rack, all(&[6.0])).expect_err("the object is gone");
     assert!(matches!(refused, Error::Call(CallError::Stale { .. })), "{refused}");
 }
+
+#[test]
+fn a_property_is_found_by_its_former_name() {
+    let torch = NativeClass::new("Test", "Torch", OBJECT).property("glow", (PropertyKind::F64, ""), 0, "2.5");
+    let host = support::builder().natives(Natives::in_package("Test").class(torch)).build();
+    let host = host.unwrap_or_else(|error| panic!("{error}"));
+    host.types().redirect("/Script/Test.Torch:shine", "/Script/Test.Torch:glow").expect("a valid redirect");
+    let torch = host.objects().spawn("/Script/Test.Torch").unwrap_or_else(|error| panic!("{error}"));
+    let glow = host.property::<f64>("up:/Script/Test.Torch:shine").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(glow.get(torch).unwrap_or_else(|error| panic!("{error}")), 2.5);
+}

@@ -91,7 +91,7 @@ impl Runtime {
         let path = format!("/{}", path.trim_start_matches('/'));
         let missing = || not_found(format!("`{name}` is not a property: write `up:/Script/Package.Type:Property`"));
         let property = self.core().world.types.property_by_path(&path).ok_or_else(missing)?;
-        let (class, text) = path.split_once(':').ok_or_else(missing)?;
+        let (class, _text) = path.split_once(':').ok_or_else(missing)?;
         if !fits::<T::Raw>(&property.ty) {
             let found = format!("a property of type {}", property.ty);
             return Err(mismatch(&name, &found, &std::any::type_name::<T>()).into());
@@ -100,7 +100,7 @@ impl Runtime {
             runtime: self.downgrade(),
             name: name.to_owned(),
             class: class.to_owned(),
-            key: PropertyRef::new(text),
+            key: PropertyRef::new(&property.text),
             fast_paths: Rc::clone(&self.core().fast_paths),
             locations: WordOffsets::new(),
             of: PhantomData,
