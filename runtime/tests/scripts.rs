@@ -12,9 +12,10 @@ use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
+use alcedo_runtime::{Budget, HealthWatch, ObjectHandle, Outcome, Runtime, Value};
 use corosensei::{Coroutine, Yielder};
 
 #[test]
@@ -181,7 +182,7 @@ fn an_unload_ends_the_objects_of_scripts_and_their_classes() {
     assert_eq!(unload.objects_ended, 2, "{unload}");
     assert!(!host.objects().is_alive(hero) && !host.objects().is_alive(fancy));
     assert!(host.objects().spawn(HERO).is_err());
-    let ended = unload.ticket.wait(std::time::Duration::from_secs(30));
+    let ended = unload.ticket.wait(Duration::from_secs(30));
     ended.unwrap_or_else(|blocked| panic!("{blocked}"));
     host.create_master(&modules(&package)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(get(&host, spawn(&host, HERO), "Health"), Value::I32(100));
@@ -200,6 +201,28 @@ fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
     });
     let reports = host.take_reloads();
     assert!(reports.iter().all(|report| report.is_committed()), "{reports:?}");
+}
+
+#[test]
+fn a_health_watch_loads_a_change_that_the_earlier_watch_has_not_loaded() {
+    for is_health in [false, true] {
+        let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
+        let host = host_of(builder(), &package);
+        let hero = spawn(&host, HERO);
+        let watch = |window| host.watch_health(HealthWatch::new(window, |_| Ok(()))).expect("it is watched");
+        if is_health {
+            watch(Duration::from_secs(3600));
+        } else {
+            host.watch().expect("it is watched");
+        }
+        package.edit("Hero.uc", "Health=100", "Health=150");
+        std::thread::sleep(Duration::from_millis(200));
+        watch(Duration::ZERO);
+        support::until("the edit is live", || {
+            host.tick(Budget::frame());
+            get(&host, hero, "Health") == Value::I32(150)
+        });
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::Runtime;
 use crate::callback::{Registered, Site};
 use crate::error::Error;
+use crate::reload::watch::FileWatch;
 
 mod copies;
 mod errors;
@@ -111,11 +112,13 @@ impl Runtime {
         if self.inner.agent.get().is_some() {
             return self.watch_changed();
         }
-        let watching = Box::new(Watching::start(self, watch)?);
-        let status_file = watching.status_file.clone();
-        let earlier = (self.inner.watch.take(), self.inner.health.replace(Some(watching)));
-        if let Some(earlier) = earlier.1 {
-            earlier.withdraw(status_file.as_deref());
+        let mut watching = Box::new(Watching::start(self, watch)?);
+        // Scripts may have changed since their load. `is_quiet` first receives the pending events.
+        if self.inner.watch.take().is_some_and(|mut earlier| earlier.is_quiet() || earlier.has_change()) {
+            watching.watch.note_change();
+        }
+        if let Some(earlier) = self.inner.health.replace(Some(watching)) {
+            self.end_replaced(earlier);
         }
         Ok(())
     }
@@ -148,10 +151,9 @@ impl Runtime {
 
     /// Ends a health watch that a new watch has replaced. The new watch loads the changes that the health watch has not loaded yet.
     fn end_replaced(&self, mut watching: Box<Watching>) {
-        if watching.has_change()
-            && let Some(watch) = &mut *self.inner.watch.borrow_mut()
-        {
-            watch.note_change();
+        if watching.has_change() {
+            self.inner.watch.borrow_mut().iter_mut().for_each(FileWatch::note_change);
+            self.inner.health.borrow_mut().iter_mut().for_each(|next| next.watch.note_change());
         }
         let next = self.inner.health.borrow().as_ref().and_then(|next| next.status_file.clone());
         watching.withdraw(next.as_deref());

@@ -33,7 +33,7 @@ const MOST_DOUBLINGS: u32 = 6;
 pub(in crate::runtime) struct Watching {
     health: Health,
     check: Registered<Check>,
-    watch: FileWatch,
+    pub(super) watch: FileWatch,
     /// Paths of the Master's modules after the last reload by this watch, or after the last call of `adopt`.
     paths: Vec<PathBuf>,
     /// Paths of the watched libraries, in the order of the modules in `health`.
