@@ -14,6 +14,7 @@ use std::str;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::de::DeserializeOwned;
 
+use crate::escape::line;
 use crate::handles::ObjectHandle;
 use crate::world::file_value::FileValue;
 use crate::world::records::{FlatFile, FlatKept, FlatRecord, ObjectRecord, Span};
@@ -31,6 +32,9 @@ const TRUE: u8 = 0xf5;
 
 /// Start of an `f64` value: a map with the name of its variant, and the header of a number of eight bytes.
 const F64: &[u8] = b"\xa1\x63f64\xfb";
+
+/// Maximum number of nested CBOR items that the general reader reads.
+const MAX_DEPTH: usize = 256;
 
 /// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
 const MIN_OBJECT: usize = 14;
@@ -155,7 +159,7 @@ pub(super) fn write(record: &ObjectRecord<'_, KeptBytes>, to: &mut Vec<u8>) -> i
     for (index, value) in values {
         to.push(ARRAY << 5 | 2);
         put(UNSIGNED, u64::from(*index), to);
-        put_value(value, to)?;
+        put_value(value, to).map_err(|error| io::Error::other(format!("a value of {}: {error}", line(name))))?;
     }
     if *fields > 0 {
         to.extend_from_slice(b"\x64kept");
@@ -185,6 +189,9 @@ fn put_value(value: &FileValue<'_>, to: &mut Vec<u8>) -> io::Result<()> {
         FileValue::F64(number) if f64::from(number as f32) != number && !number.is_nan() => {
             to.extend_from_slice(F64);
             to.extend_from_slice(&number.to_be_bytes());
+        }
+        _ if value.depth() > MAX_DEPTH => {
+            return Err(io::Error::other("it is nested too deep to be loaded: nest fewer structs and containers"));
         }
         _ => ciborium::into_writer(value, to).map_err(io::Error::other)?,
     }

@@ -80,6 +80,27 @@ pub(crate) enum FileValue<'a> {
 // Limits the size of a value, because a load keeps the values of all objects in one list. Rare large values are stored behind a pointer.
 const _: () = assert!(size_of::<FileValue<'static>>() <= 32);
 
+impl FileValue<'_> {
+    /// Returns the number of nested CBOR items in the value. The general reader also counts each variant as an item.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Self::Struct(fields) => 2 + deepest(fields.iter().map(|(_, value)| 1 + value.depth())),
+            Self::Array(values) | Self::Set(values) => 2 + deepest(values.iter().map(Self::depth)),
+            Self::Map(entries) => 2 + deepest(entries.iter().map(|(key, value)| 1 + key.depth().max(value.depth()))),
+            Self::Optional(value) => 1 + deepest(value.iter().map(|value| value.depth())),
+            Self::Multicast(bindings) | Self::Sparse(bindings) => 2 + deepest(bindings.iter().map(|_| 2)),
+            Self::Delegate(_) => 3,
+            Self::Enum(_) | Self::Printed(_) | Self::LocalText(_) | Self::LazyObject(..) => 2,
+            Self::Object(_) | Self::WeakObject(_) | Self::ScriptInterface(_) => 2,
+            _ => 1,
+        }
+    }
+}
+
+fn deepest(depths: impl Iterator<Item = usize>) -> usize {
+    depths.max().unwrap_or_default()
+}
+
 /// Value of the kind `Text`.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileText<'a> {

@@ -131,6 +131,43 @@ fn a_number_is_written_as_by_the_general_writer() {
     }
 }
 
+#[test]
+fn a_value_that_could_not_be_read_is_not_written() {
+    let nested = |levels| (0..levels).fold(FileValue::U8(1), |value, _| FileValue::Array(vec![value]));
+    let mut bytes = Vec::new();
+    put_value(&nested(64), &mut bytes).expect("it is written");
+    ciborium::from_reader::<FileValue<'_>, _>(bytes.as_slice()).expect("it is read");
+    put_value(&nested(127), &mut bytes).expect("it is written");
+    let error = put_value(&nested(128), &mut bytes).expect_err("it is refused").to_string();
+    assert!(error.contains("nested too deep"), "{error}");
+
+    let pair = || Box::new((Cow::Borrowed("a"), Cow::Borrowed("b")));
+    let text = FileText { display: "a".into(), namespace: "b".into(), key: "c".into() };
+    let binding = || FileBinding { object: FileReference::None, function: "f".into() };
+    let cases = [
+        FileValue::Struct(vec![("a".into(), nested(1))]),
+        FileValue::Struct(Vec::new()),
+        FileValue::Set(vec![nested(1), nested(0)]),
+        FileValue::Map(vec![(nested(0), nested(1))]),
+        FileValue::Optional(Some(Box::new(nested(1)))),
+        FileValue::Optional(None),
+        FileValue::Sparse(vec![binding()]),
+        FileValue::Delegate(Box::new(binding())),
+        FileValue::Enum(pair()),
+        FileValue::LocalText(Box::new(text)),
+        FileValue::LazyObject(1, 2),
+        FileValue::Object(FileReference::In(1)),
+        FileValue::WeakObject(FileReference::None),
+        FileValue::Text("a".into()),
+    ];
+    for value in cases {
+        let mut bytes = Vec::new();
+        put_value(&value, &mut bytes).expect("it is written");
+        let read = |limit| ciborium::de::from_reader_with_recursion_limit::<FileValue<'_>, _>(bytes.as_slice(), limit);
+        assert!(read(value.depth()).is_ok() && read(value.depth() - 1).is_err(), "{value:?}");
+    }
+}
+
 /// Reads a value with both readers. Checks that the canonical reader reads the value as the general reader does. Returns `true` if the
 /// value is read without the general reader.
 fn read_by_both(bytes: &[u8]) -> bool {
