@@ -84,8 +84,7 @@ impl FileWatch {
             }
         })
         .map_err(failed(Path::new("files")))?;
-        let files: Vec<PathBuf> =
-            files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
+        let files = absolute(files);
         let packages: Vec<PathBuf> = files.iter().filter(|file| file.is_dir()).cloned().collect();
         let libraries = files.iter().filter(|file| !packages.contains(file));
         let folders: BTreeSet<&Path> = libraries.filter_map(|file| file.parent()).collect();
@@ -101,9 +100,15 @@ impl FileWatch {
         Ok(Self { files, events, debounce, targets, compared, start, folders: watcher })
     }
 
-    /// Checks if both watches have equal files.
-    pub(crate) fn has_files_of(&self, other: &Self) -> bool {
-        self.files == other.files
+    /// Checks if these files are watched.
+    pub(crate) fn has_files(&self, files: &[PathBuf]) -> bool {
+        self.files == absolute(files)
+    }
+
+    /// Ends the watch. Returns `true` if a file has changed since the last report.
+    pub(crate) fn end(mut self) -> bool {
+        // `is_quiet` first receives the pending events.
+        self.is_quiet() || self.has_change()
     }
 
     /// Notes a change of a file that occurred before the watch started.
@@ -175,6 +180,10 @@ impl FileWatch {
         }
         has_changed
     }
+}
+
+fn absolute(files: &[PathBuf]) -> Vec<PathBuf> {
+    files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect()
 }
 
 /// Returns the target of a link. Returns `None` if `file` is not a link, or if the target is not a file.

@@ -113,8 +113,8 @@ impl Runtime {
             return self.watch_changed();
         }
         let mut watching = Box::new(Watching::start(self, watch)?);
-        // Scripts may have changed since their load. `is_quiet` first receives the pending events.
-        if self.inner.watch.take().is_some_and(|mut earlier| earlier.is_quiet() || earlier.has_change()) {
+        // Scripts may have changed since their load.
+        if self.inner.watch.take().is_some_and(FileWatch::end) {
             watching.watch.note_change();
         }
         if let Some(earlier) = self.inner.health.replace(Some(watching)) {

@@ -120,7 +120,7 @@ impl Runtime {
         scope: ReloadScope,
         (answers, budget): (u64, BudgetUse),
     ) -> Result<ReloadReport, Error> {
-        let _busy = self.at_safe_point(A_RELOAD)?;
+        let busy = self.at_safe_point(A_RELOAD)?;
         let _held = self.inner.core.hold_posted();
         let (modules, names) = (self.with_scripts(libraries), self.with_scripts(names));
         let (core, loads) = (&self.inner.core, &self.inner.loads);
@@ -129,6 +129,13 @@ impl Runtime {
         let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
         count.set(count.get() + 1);
         self.inner.core.world.objects.free_graveyard();
+        // The modules of the Master are final, so a new watch checks if a build has replaced a library during the reload.
+        drop(busy);
+        if report.is_committed() && self.inner.watch.borrow().is_some() {
+            // The reload may have changed the libraries of the Master.
+            let watched = self.watch_for(self.inner.watch_scope.get());
+            report.warnings.extend(watched.err().map(|error| format!("new libraries are not watched: {error}")));
+        }
         report.pause = paused_since.map(|since| Pause::new(since.elapsed(), report.objects_kept)).unwrap_or_default();
         Ok(report)
     }
@@ -183,7 +190,7 @@ impl Runtime {
 
     /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload. The start of a
     /// watch reads each library once, and also reloads if a file has changed since its load. If these files are already watched, that watch
-    /// continues without this check.
+    /// continues without this check. A reload that changes the libraries of the Master also changes the watched files.
     ///
     /// # Errors
     /// Fails if no Master is loaded, or if the folders of its libraries cannot be watched.
@@ -219,19 +226,20 @@ impl Runtime {
         if self.inner.agent.get().is_some() && files.is_empty() {
             return Ok(());
         }
-        let mut watch = FileWatch::new(&files)?;
-        let demands = self.inner.loads.registry.stage_dir.demands();
-        let has_changed = || self.inner.loads.modules().iter().any(|module| module.info().has_changed_file(demands));
-        match self.inner.watch.take().filter(|earlier| earlier.has_files_of(&watch)) {
-            // The earlier watch may have a change that is not loaded yet. A file that differs may be a build that was rolled back.
-            Some(earlier) => watch = earlier,
+        // A watch of these files continues, because a file that differs may be a build that was rolled back.
+        if !self.inner.watch.borrow().as_ref().is_some_and(|earlier| earlier.has_files(&files)) {
+            let mut watch = FileWatch::new(&files)?;
+            let demands = self.inner.loads.registry.stage_dir.demands();
+            let has_changed =
+                || self.inner.loads.modules().iter().any(|module| module.info().has_changed_file(demands));
             // A build may have replaced a library since its load. During a load or a reload, the modules of the Master are not final.
-            None if self.inner.agent.get().is_none() && self.inner.busy.get().is_none() && has_changed() => {
+            let is_final = self.inner.agent.get().is_none() && self.inner.busy.get().is_none();
+            let is_pending = self.inner.watch.take().is_some_and(FileWatch::end);
+            if is_pending || (is_final && has_changed()) {
                 watch.note_change();
             }
-            None => {}
+            let _none = self.inner.watch.replace(Some(watch));
         }
-        let _none = self.inner.watch.replace(Some(watch));
         self.inner.watch_scope.set(scope);
         // Ends the health watch only here, so that the health watch continues after an error above.
         self.end_health_watch();
