@@ -61,6 +61,22 @@ fn a_subobject_that_a_reconstructed_owner_lacks_ends_with_its_new_subobjects() {
 }
 
 #[test]
+fn an_object_has_the_subobject_that_its_base_has_gained_during_the_dormancy() {
+    let (lamp, torch) = ("class Lamp extends Actor;\n", "class Torch extends Lamp;\n");
+    let files = [("Spark.uc", "class Spark extends Actor;\n"), ("Lamp.uc", lamp), ("Torch.uc", torch)];
+    let package = Package::new("Tale", &files);
+    let host = host(&package);
+    let object = spawn(&host, "/Script/Tale.Torch");
+    package.remove("Torch.uc");
+    package.write("Lamp.uc", LAMP_TEXT);
+    reload_of(&host, &package);
+    package.write("Torch.uc", torch);
+    reload_of(&host, &package);
+    let Value::Object(bulb) = get(&host, object, "Bulb") else { panic!("a reference") };
+    assert_eq!(host.objects().outer_of(bulb), Some(object));
+}
+
+#[test]
 fn new_subobjects_of_one_reload_refer_to_each_other() {
     let spark = "class Spark extends Actor;
         var Spark Next;";

@@ -56,7 +56,7 @@ pub(super) struct ClassPlan {
     pub(super) label: String,
     /// Index of the report entry that counts the dormant values.
     pub(super) asleep: usize,
-    /// Subobjects that the new class declares and the old class lacks.
+    /// Subobjects that the new class declares and the old class lacks. If the objects were dormant, all subobjects of the new class.
     pub(super) added_subobjects: Vec<Subobject>,
     pub(super) removed_subobjects: Vec<String>,
     /// Set if the class overrides other defaults of a subobject whose own class is not replaced.
@@ -297,7 +297,9 @@ pub(super) fn plan_class(
         report_structure(short, &difference, matches!(object_plan, ObjectPlan::Reconstructed { .. }), notes.structure);
     }
     let added: HashSet<&str> = difference.added_subobjects.iter().map(|(name, _)| &**name).collect();
-    let is_added = |subobject: &Subobject| added.contains(&*subobject.name);
+    // A dormant object lacks the subobjects that a base class has gained during the dormancy.
+    let may_lack = |subobject: &Subobject| was_dormant && is_subobject(&subobject.property);
+    let is_added = |subobject: &Subobject| added.contains(&*subobject.name) || may_lack(subobject);
     let added_subobjects = new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
     let former_names = |subobject: &Subobject| {
         let former: Vec<_> = current_names.of(&subobject.name).iter().skip(1).map(|name| (*name).to_owned()).collect();
