@@ -46,8 +46,8 @@ fn a_module_of_the_master_calls_from_the_game_thread_only() {
         nm:/ledger:Sums:add 3
         uf:/Script/Game.Line:rings FailureKind(11): `uf:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
         uf!:/Script/Game.Line:rings FailureKind(11): `uf!:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
-        up:/Script/Game.Line:number FailureKind(7): `up:/Script/Game.Line:number` has the signature (i32, fingerprint 2bc5bd2166bfabc7), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild the caller
-        nd:/ FailureKind(7): `nd:/` has the signature (none that can be compared: call it with values whose types are queried, as `zcall_any` does), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild the caller
+        up:/Script/Game.Line:number FailureKind(7): `up:/Script/Game.Line:number` has the signature (i32, fingerprint 2bc5bd2166bfabc7), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild or correct the caller
+        nd:/ FailureKind(7): `nd:/` has the signature (none that can be compared: call it with values whose types are queried, as `zcall_any` does), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild or correct the caller
         db:/other.sum 3
     "#]].assert_eq(&rows[0]);
     expect![[r#"

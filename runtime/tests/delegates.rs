@@ -112,7 +112,7 @@ fn a_function_of_another_signature_is_not_bound() {
         "on_scored",
         "allow",
         expect![
-            "/Script/Game.Listener:allow has the signature (i32 -> bool), the caller was built for (i32, Object(/Script/Game.Player)): rebuild the caller"
+            "/Script/Game.Listener:allow has the signature (i32 -> bool), the caller was built for (i32, Object(/Script/Game.Player)): rebuild or correct the caller"
         ],
     );
     check(

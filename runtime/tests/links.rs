@@ -318,7 +318,7 @@ fn only_matching_functions_are_bound() {
         ear,
         "hear",
         expect![
-            "/Script/Test.Ear:hear has the signature (String), the caller was built for (String -> String): rebuild the caller"
+            "/Script/Test.Ear:hear has the signature (String), the caller was built for (String -> String): rebuild or correct the caller"
         ],
     );
     check(
@@ -332,7 +332,7 @@ fn only_matching_functions_are_bound() {
         ear,
         "hear",
         expect![
-            "the value has the signature (SoftObject(/Script/Engine.Actor)), the caller was built for (a delegate): rebuild the caller"
+            "the value has the signature (SoftObject(/Script/Engine.Actor)), the caller was built for (a delegate): rebuild or correct the caller"
         ],
     );
     host.objects().destroy(ear);

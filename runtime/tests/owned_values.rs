@@ -289,10 +289,10 @@ fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
     expect![[r#"
         11 11 true (2, 4, 16)
         `ex:/sum`: slot 0 holds a conjugate of String, the call expects Array(f64)
-        ex:/sum has the signature (… -> f64), the caller was built for (… -> a value that has a conjugate): rebuild the caller
-        ex:/scale has the signature (… -> Array), the caller was built for (… -> f64): rebuild the caller
-        ex:/scale has the signature (… -> Array), the caller was built for (… -> nothing): rebuild the caller
-        ex:/find has the signature (… -> Object), the caller was built for (… -> a value that has a conjugate): rebuild the caller
+        ex:/sum has the signature (… -> f64), the caller was built for (… -> a value that has a conjugate): rebuild or correct the caller
+        ex:/scale has the signature (… -> Array), the caller was built for (… -> f64): rebuild or correct the caller
+        ex:/scale has the signature (… -> Array), the caller was built for (… -> nothing): rebuild or correct the caller
+        ex:/find has the signature (… -> Object), the caller was built for (… -> a value that has a conjugate): rebuild or correct the caller
         a black String of another module: open a `clone()` of it
         a String that is not a property cannot be lent: pass an owned copy, from `to_owned()`"#]].assert_eq(&answer_of(&host, fence, "trade"));
     assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "values that were not kept are dropped despite failures");

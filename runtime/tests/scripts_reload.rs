@@ -61,6 +61,23 @@ fn a_subobject_that_a_reconstructed_owner_lacks_ends_with_its_new_subobjects() {
 }
 
 #[test]
+fn an_old_value_of_a_retyped_variable_is_refused_with_both_types() {
+    let text = "class Hero extends Actor;\nvar int Health;\n";
+    let package = Package::new("Tale", &[("Hero.uc", text)]);
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    let earlier = get(&host, hero, "Health");
+    package.edit("Hero.uc", "var int Health", "var string Health");
+    reload_of(&host, &package);
+    let error = host.objects().set(hero, "Health", &earlier).expect_err("it is an integer").to_string();
+    assert_eq!(
+        error,
+        "/Script/Tale.Hero:Health has the signature (String), the caller was built for (i32): rebuild or correct \
+         the caller"
+    );
+}
+
+#[test]
 fn an_object_has_the_subobject_that_its_base_has_gained_during_the_dormancy() {
     let (lamp, torch) = ("class Lamp extends Actor;\n", "class Torch extends Lamp;\n");
     let files = [("Spark.uc", "class Spark extends Actor;\n"), ("Lamp.uc", lamp), ("Torch.uc", torch)];

@@ -308,7 +308,7 @@ fn a_mismatched_signature_is_refused_before_the_call() {
         "query",
         &[text("ex:/host.double"), text("Ana")],
         expect![
-            "refused: `ex:/host.double` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild the caller"
+            "refused: `ex:/host.double` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild or correct the caller"
         ],
     );
     check_from(
@@ -317,7 +317,7 @@ fn a_mismatched_signature_is_refused_before_the_call() {
         "look_up",
         &[text("up:/Script/Game.Line:note")],
         expect![
-            "refused: `up:/Script/Game.Line:note` has the signature (String, fingerprint 33ae44b076fcbb42), the caller was built for (fingerprint 2bc5bd2166bfabc7): rebuild the caller"
+            "refused: `up:/Script/Game.Line:note` has the signature (String, fingerprint 33ae44b076fcbb42), the caller was built for (fingerprint 2bc5bd2166bfabc7): rebuild or correct the caller"
         ],
     );
 }
@@ -482,7 +482,7 @@ fn a_host_protocol_is_called_by_host_and_plugin() {
         "query",
         &[text("db:/add"), text("Ana")],
         expect![
-            "refused: `db:/add` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild the caller"
+            "refused: `db:/add` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild or correct the caller"
         ],
     );
 }

@@ -174,7 +174,8 @@ impl fmt::Display for Failure {
             FailureKind::SIGNATURE => {
                 write!(
                     f,
-                    "{message} has the signature ({held}), the caller was built for ({expected}): rebuild the caller"
+                    "{message} has the signature ({held}), the caller was built for ({expected}): rebuild or correct \
+                     the caller"
                 )
             }
             FailureKind::WRONG_CLASS => {

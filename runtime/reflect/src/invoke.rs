@@ -239,7 +239,7 @@ mod tests {
         let error = check(|_, frame| frame.take::<f32>().map(drop)).unwrap_err();
         assert_eq!(
             error,
-            "/Script/Test.Owner:repeat:count has the signature (i32), the caller was built for (f32): rebuild the caller"
+            "/Script/Test.Owner:repeat:count has the signature (i32), the caller was built for (f32): rebuild or correct the caller"
         );
         let error = check(|_, frame| {
             frame.take::<i32>()?;

@@ -193,7 +193,7 @@ fn another_signature_is_found_before_the_first_call() {
         assert_eq!(
             error,
             "`ex:/m` has the signature (-> u64, fingerprint 0000000000000005), the caller was built for \
-             (fingerprint 0000000000000006): rebuild the caller"
+             (fingerprint 0000000000000006): rebuild or correct the caller"
         );
     }
     let handle = f.table.resolve(&f.chain, "ex:/m", 0).expect("zero is not compared");
