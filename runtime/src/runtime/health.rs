@@ -77,9 +77,10 @@ impl Runtime {
     /// return exceeds this limit, the report contains a warning.
     ///
     /// The host may also reload or unload modules directly during the watch. The watch does not load a watched library that the Master no
-    /// longer contains. Code that the host has loaded directly also has a window, and can become the last healthy code. Only libraries have
-    /// a health window. Script packages are reloaded without a health window. This watch replaces an earlier watch. Under `alcedo dev`,
-    /// this method only calls [`Runtime::watch_changed`], because `alcedo dev` itself restores broken builds.
+    /// longer contains, and does not watch modules that the host adds. Code that the host has loaded directly also has a window, and can
+    /// become the last healthy code. Only libraries have a health window. Script packages are reloaded without a health window. This watch
+    /// replaces an earlier watch. Under `alcedo dev`, this method only calls [`Runtime::watch_changed`], because `alcedo dev` itself
+    /// restores broken builds.
     ///
     /// # Errors
     /// Fails if no Master is loaded, if a library file has changed since the library was loaded, or if a library file cannot be read,
