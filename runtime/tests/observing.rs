@@ -164,3 +164,12 @@ fn a_span_of_a_plugin_keeps_a_field_named_message() {
     let lines = lines.lock().expect("no panic");
     assert_eq!(*lines, ["1 write message=write module=loggers generation=1 plugin.message=later"]);
 }
+
+#[test]
+fn a_plugin_finds_its_current_span() {
+    subscriber::with_default(tracing_subscriber::registry(), || {
+        let host = support::host(&[support::plugin("loggers", &[])]);
+        let current = host.calls().call("ex:/loggers.spans", &[]).expect("the call succeeds");
+        assert_eq!(current, Some(text("inner outer none")));
+    });
+}

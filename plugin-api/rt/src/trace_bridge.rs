@@ -1,5 +1,5 @@
 //! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has its own statics, for
-//! which this file defines a subscriber. The subscriber stores only the number of handles to each span.
+//! which this file defines a subscriber. The subscriber stores only the number of handles to each span, and the entered spans.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,16 +9,24 @@ use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
 use tracing_core::dispatcher::{set_default, set_global_default};
 use tracing_core::field::{Field, Visit};
-use tracing_core::span::{Attributes, Id, Record};
+use tracing_core::span::{Attributes, Current, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, Level, LevelFilter, Metadata, Subscriber};
 
+use crate::outside::this_thread;
 use crate::records;
 
 /// Number for spans that the host does not record. The host assigns ascending numbers, which never reach this number.
 const UNHEARD: u64 = u64::MAX;
 
-/// Number of handles to each open span in the plugin.
-static HOLDERS: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
+/// Spans of the plugin that the host records.
+struct Spans {
+    /// Number of handles to each open span, and the metadata of the span.
+    open: BTreeMap<u64, (usize, &'static Metadata<'static>)>,
+    /// Entered spans of each thread, outermost first. Not thread-local, because a list would need a destructor.
+    entered: BTreeMap<usize, Vec<u64>>,
+}
+
+static SPANS: Mutex<Spans> = Mutex::new(Spans { open: BTreeMap::new(), entered: BTreeMap::new() });
 
 struct Bridge;
 
@@ -69,7 +77,7 @@ impl Subscriber for Bridge {
         if number == 0 {
             return Id::from_u64(UNHEARD);
         }
-        holders().insert(number, 1);
+        spans().open.insert(number, (1, span.metadata()));
         Id::from_u64(number)
     }
 
@@ -85,15 +93,23 @@ impl Subscriber for Bridge {
     }
 
     fn enter(&self, span: &Id) {
-        step(span, SpanStep::ENTER);
+        let number = span.into_u64();
+        if number != UNHEARD {
+            spans().entered.entry(this_thread()).or_default().push(number);
+            records::step_span(number, SpanStep::ENTER);
+        }
     }
 
     fn exit(&self, span: &Id) {
-        step(span, SpanStep::EXIT);
+        let number = span.into_u64();
+        if number != UNHEARD {
+            spans().leave(number);
+            records::step_span(number, SpanStep::EXIT);
+        }
     }
 
     fn clone_span(&self, span: &Id) -> Id {
-        if let Some(count) = holders().get_mut(&span.into_u64()) {
+        if let Some((count, _)) = spans().open.get_mut(&span.into_u64()) {
             *count += 1;
         }
         span.clone()
@@ -101,29 +117,44 @@ impl Subscriber for Bridge {
 
     fn try_close(&self, span: Id) -> bool {
         let number = span.into_u64();
-        let mut counts = holders();
-        let Some(count) = counts.get_mut(&number) else { return false };
+        let mut spans = spans();
+        let Some((count, _)) = spans.open.get_mut(&number) else { return false };
         *count -= 1;
         if *count > 0 {
             return false;
         }
-        counts.remove(&number);
-        drop(counts);
+        spans.open.remove(&number);
+        drop(spans);
         records::step_span(number, SpanStep::CLOSE);
         true
     }
-}
 
-fn holders() -> MutexGuard<'static, BTreeMap<u64, usize>> {
-    // A poisoned lock is harmless, because the map is consistent after each change.
-    HOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn step(span: &Id, step: SpanStep) {
-    let number = span.into_u64();
-    if number != UNHEARD {
-        records::step_span(number, step);
+    fn current_span(&self) -> Current {
+        let spans = spans();
+        let innermost = spans.entered.get(&this_thread()).and_then(|entered| entered.last());
+        match innermost.and_then(|number| Some((*number, spans.open.get(number)?.1))) {
+            Some((number, metadata)) => Current::new(Id::from_u64(number), metadata),
+            None => Current::none(),
+        }
     }
+}
+
+impl Spans {
+    /// Removes the latest entry into a span on this thread.
+    fn leave(&mut self, number: u64) {
+        let Some(entered) = self.entered.get_mut(&this_thread()) else { return };
+        if let Some(at) = entered.iter().rposition(|known| *known == number) {
+            entered.remove(at);
+        }
+        if entered.is_empty() {
+            self.entered.remove(&this_thread());
+        }
+    }
+}
+
+fn spans() -> MutexGuard<'static, Spans> {
+    // A poisoned lock is harmless, because the maps are consistent after each change.
+    SPANS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn level_of(level: Level) -> LogLevel {

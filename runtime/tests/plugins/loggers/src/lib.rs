@@ -94,6 +94,17 @@ fn write(what: String) {
     tracing::info!("{what} of tracing");
 }
 
+/// Returns the names of the current spans inside of two spans, after the inner span, and outside.
+#[zcall(ex = "loggers.spans")]
+fn spans() -> String {
+    let current = || tracing::Span::current().metadata().map_or("none", |span| span.name());
+    let outer = tracing::info_span!("outer").entered();
+    let inside = tracing::info_span!("inner").in_scope(current);
+    let after = current();
+    drop(outer);
+    format!("{inside} {after} {}", current())
+}
+
 /// Returns the lines that the plugin's own loggers have written.
 #[zcall(ex = "loggers.written")]
 fn written() -> String {
