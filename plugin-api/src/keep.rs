@@ -18,7 +18,8 @@ mod short;
     message = "`{Self}` cannot be kept over a reload",
     label = "a `#[keep]` field needs serde",
     note = "kept fields are carried over by name through serde: derive `Serialize` and `Deserialize`, or drop `#[keep]` \
-            and let the red constructor rebuild the field"
+            and let the red constructor rebuild the field; for a type of the host, such as `Obj<Class>`, write `#[uproperty]` \
+            instead of `#[keep]`"
 )]
 pub trait Keep {
     /// Serializes the value as CBOR.
@@ -30,7 +31,8 @@ pub trait Keep {
     message = "`{Self}` cannot be restored after a reload",
     label = "a `#[keep]` field needs serde",
     note = "kept fields are carried over by name through serde: derive `Serialize` and `Deserialize`, or drop `#[keep]` \
-            and let the red constructor rebuild the field"
+            and let the red constructor rebuild the field; for a type of the host, such as `Obj<Class>`, write `#[uproperty]` \
+            instead of `#[keep]`"
 )]
 pub trait Restore: Sized {
     /// Deserializes the value from CBOR.
