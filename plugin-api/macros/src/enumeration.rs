@@ -90,6 +90,8 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
     let ItemEnum { attrs, vis, ident: name, .. } = item;
     let constants = entries.iter().map(|Entry { ident, attrs, number, .. }| {
         let number = proc_macro2::Literal::i128_unsuffixed(*number);
+        // `Default` is derived for the struct, whose default is the number 0.
+        let attrs = attrs.iter().filter(|attr| !is_default(attr));
         quote! {
             #(#attrs)*
             pub const #ident: Self = Self(#number);
@@ -208,7 +210,7 @@ fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entr
 }
 
 fn check(entry: &Entry, repr: &Ident, is_flags: bool) -> Result<()> {
-    let Entry { ident, number, .. } = entry;
+    let Entry { ident, attrs, number, .. } = entry;
     let bits: u32 = repr.to_string()[1..].parse().unwrap_or(64);
     let range = if repr.to_string().starts_with('i') { -(1_i128 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits };
     rules::refuse(
@@ -217,7 +219,20 @@ fn check(entry: &Entry, repr: &Ident, is_flags: bool) -> Result<()> {
         format_args!("{number} is not a {repr}: give the enum a larger `repr`"),
     )?;
     let is_negative = is_flags && *number < 0;
-    rules::refuse("ALC0165", is_negative.then_some(ident), format_args!("{number} is negative, and flags are bits"))
+    rules::refuse("ALC0165", is_negative.then_some(ident), format_args!("{number} is negative, and flags are bits"))?;
+    rules::refuse(
+        "ALC0218",
+        attrs.iter().find(|attr| is_flags && *number != 0 && is_default(attr)),
+        format_args!(
+            "`{ident}` has the number {number}, but a new set of bits is empty: move `#[default]` to an entry with the number \
+             0, or remove it"
+        ),
+    )
+}
+
+/// Returns true for the attribute that marks an entry for `#[derive(Default)]`.
+fn is_default(attr: &Attribute) -> bool {
+    attr.path().is_ident("default")
 }
 
 fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
@@ -272,5 +287,17 @@ mod tests {
         let item = parse_quote! { #[repr(u8)] enum Mood { Calm, #[cfg(unix)] Angry } };
         let error = super::expand(&parse_quote!(package = "Game"), item).expect_err("a condition");
         assert!(error.to_string().contains("ALC0035"), "{error}");
+    }
+
+    #[test]
+    fn a_set_of_bits_may_mark_its_empty_entry_as_the_default() {
+        let expanded = |item| super::expand(&parse_quote!(package = "Game", flags), item);
+        let empty = parse_quote! { #[repr(u8)] #[derive(Default)] enum Rights { #[default] Nothing = 0, Read = 1 } };
+        let expanded_empty = expanded(empty).unwrap_or_else(|error| panic!("{error}")).to_string();
+        // A constant has no attribute `default`.
+        assert!(!expanded_empty.contains("[default]"), "{expanded_empty}");
+        let other = parse_quote! { #[repr(u8)] #[derive(Default)] enum Rights { Nothing = 0, #[default] Read = 1 } };
+        let error = expanded(other).expect_err("a default with a bit");
+        assert!(error.to_string().contains("ALC0218"), "{error}");
     }
 }

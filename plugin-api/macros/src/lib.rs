@@ -116,8 +116,9 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies entries by name, so the
-/// numbers of entries may change between builds. The attribute makes the enum `Copy`. Without `flags`, one entry must have the number 0. An
-/// entry may have `#[umeta(display_name = "Very angry", hidden)]`.
+/// numbers of entries may change between builds. The attribute makes the enum `Copy`. Without `flags`, one entry must have the number 0.
+/// New values in the host have this number, even if `#[default]` marks another entry, so write `#[default]` above the entry with the
+/// number 0. An entry may have `#[umeta(display_name = "Very angry", hidden)]`.
 ///
 /// With `flags`, a value is a set of entries, one bit each. The type becomes a struct with a constant for each entry, and with the
 /// operators `|`, `&` and `-`. With `imported`, the host or another module declares the enum. The host compares names and numbers when it

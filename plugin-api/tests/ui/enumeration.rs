@@ -92,4 +92,17 @@ mod alc0167 {
     }
 }
 
+mod alc0218 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uenum(package = "Game", flags)]
+    #[derive(Default)]
+    #[repr(u8)]
+    pub enum Rights {
+        Nothing = 0,
+        #[default]
+        Read = 1,
+    }
+}
+
 fn main() {}

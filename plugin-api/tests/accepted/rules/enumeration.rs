@@ -89,3 +89,16 @@ mod alc0167 {
         Furious = 1 << 4,
     }
 }
+
+mod alc0218 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uenum(package = "Game", flags)]
+    #[derive(Default)]
+    #[repr(u8)]
+    pub enum Rights {
+        #[default]
+        Nothing = 0,
+        Read = 1,
+    }
+}
