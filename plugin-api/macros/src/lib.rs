@@ -120,9 +120,11 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// New values in the host have this number, even if `#[default]` marks another entry, so write `#[default]` above the entry with the
 /// number 0. An entry may have `#[umeta(display_name = "Very angry", hidden)]`.
 ///
-/// With `flags`, a value is a set of entries, one bit each. The type becomes a struct with a constant for each entry, and with the
-/// operators `|`, `&` and `-`. With `imported`, the host or another module declares the enum. The host compares names and numbers when it
-/// loads the module.
+/// With `flags`, a value is a set of entries. The type becomes a struct with a constant for each entry, and with the operators `|`, `&` and
+/// `-`. The number of an entry contains its bits: `Read = 1, Write = 1 << 1, Both = 1 | 2`. An entry without a number has the number of
+/// the entry above plus one, as in Rust, and not the next bit.
+///
+/// With `imported`, the host or another module declares the enum. The host compares names and numbers when it loads the module.
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, enumeration)
