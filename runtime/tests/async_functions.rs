@@ -138,6 +138,23 @@ fn a_failure_whose_listener_is_destroyed_is_logged() {
 }
 
 #[test]
+fn a_task_that_destroys_its_object_fails_only_with_its_own_error() {
+    let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
+    let listener = host.objects().spawn(ROBOT).expect("spawned");
+    for (robot, what) in [(robot, "tea"), (other, "")] {
+        begin(&host, robot, "bring", &[text(what), text("the void"), bound(&host, listener, "brought")]);
+    }
+    tick(&host, 10);
+    tick(&host, 200);
+    expect![[r#"
+        a task of chores from chores/src/lib.rs:353 failed and ends  error=returned the error "tea is lost" at chores/src/lib.rs:353:14
+    "#]]
+    .assert_eq(&record.take());
+    assert_eq!(host.jobs(), []);
+}
+
+#[test]
 fn a_failure_without_a_listener_is_logged() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     let other = host.objects().spawn(ROBOT).expect("spawned");

@@ -14,7 +14,7 @@ pub type Settled<A> = (A, Option<CallError>);
 
 /// Starts `future` as a task of `this`. `convert` converts the result of `future` into the arguments of the delegate `done`. If `future`
 /// returns an error and no function is bound to `done`, the task fails with this error, and the host logs it. The task also fails with this
-/// error if the function that is bound to `done` no longer exists.
+/// error if the function that is bound to `done` or the object of the task no longer exists.
 ///
 /// If the host refuses the task, the running call ends with the host's error.
 pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
@@ -29,7 +29,11 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     let task = async move {
         let (args, error) = convert(future.await, location);
         let Some(done) = listener else { return error.map_or(Ok(()), Err) };
-        let called = object.with(|this| this.open(&done).call(args))?;
+        let called = match object.with(|this| this.open(&done).call(args)) {
+            // The last step of the task has destroyed the object, so `done` is not called.
+            Err(gone) if gone.kind() == FailureKind::STALE => return error.map_or(Ok(()), Err),
+            called => called?,
+        };
         called.map_err(|refused| match error {
             Some(error) if refused.kind() == FailureKind::NOT_FOUND => error,
             _ => refused,

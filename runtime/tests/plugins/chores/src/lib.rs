@@ -355,6 +355,10 @@ impl Robot {
         match to.as_str() {
             "nowhere" => Err(format!("no way to {to}")),
             "the edge" => panic!("broken on purpose: async function"),
+            "the void" => {
+                let _destroyed = this.with(|this| this.destroy());
+                if what.is_empty() { Ok(what) } else { Err(format!("{what} is lost")) }
+            }
             _ => Ok(format!("{} brought {what} to {to}", this.with(|this| this.name()).unwrap_or_default())),
         }
     }
