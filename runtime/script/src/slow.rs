@@ -133,7 +133,7 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
             }))
         }
         Operand::Text => compare_or_join(op, &read_text(left, world)?, &read_text(right, world)?),
-        Operand::Object => Ok(not(reference(&size::read(left)?) == reference(&size::read(right)?))),
+        Operand::Object => Ok(not(reference(world, &size::read(left)?) == reference(world, &size::read(right)?))),
         Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
             if left.ty() == right.ty() || *on == Operand::Value {
                 cost::add(cost::of(left));
@@ -151,10 +151,14 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
     }
 }
 
-/// Returns a number that identifies the target of a reference. Two references are equal if their numbers are equal.
-fn reference(value: &Value) -> u64 {
+/// Returns a number that identifies the target of a reference. Two references are equal if their numbers are equal. References to destroyed
+/// objects equal none.
+fn reference(world: &World, value: &Value) -> u64 {
     match value {
-        Value::Object(_) | Value::WeakObject(_) | Value::ScriptInterface(_) => handle(value).0,
+        Value::Object(_) | Value::WeakObject(_) | Value::ScriptInterface(_) => {
+            let object = handle(value);
+            if world.objects.is_alive(object) { object.0 } else { ObjectHandle::NONE.0 }
+        }
         value => u64::from(name(value).0),
     }
 }

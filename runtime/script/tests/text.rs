@@ -347,6 +347,24 @@ fn using_an_object_destroyed_in_its_own_function_is_an_error() {
 }
 
 #[test]
+fn a_reference_to_a_destroyed_object_equals_none() {
+    check(
+        r#"
+        function string Ended() {
+            local Robot gone, kept;
+            local Object any;
+            gone = new class'Robot';
+            kept = new class'Robot';
+            any = gone;
+            destroy_it(gone);
+            return (gone == none) @ (none != any) @ (gone == kept) @ (kept == none) @ (kept == kept);
+        }
+        "#,
+        &[("Ended", "True False False False True")],
+    );
+}
+
+#[test]
 fn a_final_function_of_a_destroyed_object_is_called_on_none_by_every_call() {
     let scripts = Scripts::new();
     let text = "class Robot extends Machine;\nfinal function int Own() { return 7; }\n\
