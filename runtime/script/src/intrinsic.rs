@@ -85,7 +85,7 @@ impl Machine {
             let part = match what {
                 Intrinsic::MapGet | Intrinsic::OptionalGet => part_of(at, args, registers)?,
                 _ => {
-                    give(read_container(what, at, args, registers)?)?;
+                    give(read_container(world, what, at, args, registers)?)?;
                     return Ok(Transfer::None);
                 }
             };
@@ -322,7 +322,14 @@ fn part_of<'a>(at: Ptr<'a>, args: &[Source], registers: &Registers) -> Result<Op
 }
 
 /// Performs an operation that only reads the container.
-fn read_container(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Registers) -> Result<Value, CallError> {
+fn read_container(
+    world: &World,
+    what: &Intrinsic,
+    at: Ptr<'_>,
+    args: &[Source],
+    registers: &Registers,
+) -> Result<Value, CallError> {
+    let is_alive = |binding: &Binding| world.objects.is_alive(binding.object);
     let argument = args.first().map(|source| registers.source(source));
     let needle = || argument.ok_or_else(|| CallError::other("an operand is missing"));
     let refused = || no_container(at.ty());
@@ -363,8 +370,8 @@ fn read_container(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Re
         }
         Intrinsic::OptionalIsSet => Value::Bool(at.content().is_some()),
         _ => Value::Bool(match size::read(at)? {
-            Value::Delegate(binding) => !binding.object.is_none(),
-            Value::Multicast(bindings) | Value::Sparse(bindings) => !bindings.is_empty(),
+            Value::Delegate(binding) => is_alive(&binding),
+            Value::Multicast(bindings) | Value::Sparse(bindings) => bindings.iter().any(is_alive),
             _ => false,
         }),
     })

@@ -359,8 +359,17 @@ fn a_reference_to_a_destroyed_object_equals_none() {
             destroy_it(gone);
             return (gone == none) @ (none != any) @ (gone == kept) @ (kept == none) @ (kept == kept);
         }
+        delegate OnDone();
+        function Done() {}
+        function string Unbound() {
+            local Robot gone;
+            gone = new class'Robot';
+            OnDone = gone.Done;
+            if (OnDone != none) destroy_it(gone);
+            return (gone == none) @ (OnDone == none) @ (OnDone != none);
+        }
         "#,
-        &[("Ended", "True False False False True")],
+        &[("Ended", "True False False False True"), ("Unbound", "True True False")],
     );
 }
 
