@@ -33,6 +33,7 @@ impl<'a> Checker<'a> {
         let flags = ClassFlags { is_abstract: has("abstract"), is_final: has("final") || has("dllbind") };
         let interfaces = self.class(&work.path).map(|class| class.interfaces.clone()).unwrap_or_default();
         self.check_interfaces(work, &interfaces);
+        self.inherited_subobjects(work);
         let functions = members.functions.into_iter().map(|made| self.finish_function(work, &made)).collect();
         let consts = self.consts_of(work);
         let (subobjects, defaults) = self.defaults_of(work);

@@ -91,6 +91,22 @@ impl<'a> Checker<'a> {
         Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults })
     }
 
+    /// Reports variables and functions of a class that have the name of a subobject of a base class, because each subobject is a member of
+    /// its class. Must be called after the defaults of the base classes are checked.
+    pub(super) fn inherited_subobjects(&self, work: &Work<'a>) {
+        let (Some(class), Some(base)) = (self.class(&work.path), &work.base) else { return };
+        let bases = self.chain(base);
+        let props = class.props.iter().map(|(name, prop)| (name, prop.at));
+        for (name, at) in props.chain(class.funcs.iter().map(|(name, func)| (name, func.at))) {
+            // A base that declares the name as a member is already reported.
+            let is_object = |base: &ClassSym| base.subobjects.exact(name).is_some() && !base.declares(name);
+            if let Some((base, at)) = bases.iter().find(|base| is_object(base)).zip(at) {
+                let message = format!("`{}` has an object `{name}` in its defaults already", base.name);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
+            }
+        }
+    }
+
     /// Reports subobjects that directly or indirectly contain an object of their own class. The creation of such a subobject would never
     /// end.
     pub(super) fn endless_subobjects(&self, works: &[Work<'a>]) {

@@ -63,3 +63,9 @@ defaultproperties
     Begin Object Name=Part
     End Object
 }
+// file: Below.uc
+class Below extends Twice;
+var Component Part;
+// file: Beneath.uc
+class Beneath extends Again;
+function part() {}
