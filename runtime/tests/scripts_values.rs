@@ -140,6 +140,24 @@ fn a_default_names_objects_inside_containers_and_structs() {
 }
 
 #[test]
+fn only_scripts_omit_an_argument_whose_default_names_an_object() {
+    let text = "class Foo extends Actor;
+        function string Named(optional Actor a = none) { return string(a); }
+        function string Own() { return Named(); }";
+    let package = Package::new("Tale", &[("Foo.uc", text)]);
+    let host = host_of(builder(), &package);
+    let lamp = spawn(&host, "/Script/Engine.Actor");
+    host.objects().rename(lamp, "Lamp", ObjectHandle::NONE).unwrap_or_else(|error| panic!("{error}"));
+    let foe = spawn(&host, "/Script/Tale.Foo");
+    assert_eq!(call(&host, foe, "Named", &[]), Some(Value::Text("None".into())));
+    package.edit("Foo.uc", "= none", "= Actor'Lamp'");
+    reload_of(&host, &package);
+    assert_eq!(call(&host, foe, "Own", &[]), Some(Value::Text("Lamp".into())));
+    let error = host.objects().call(foe, "Named", &[]).expect_err("an argument is missing").to_string();
+    assert!(error.contains("0 arguments"), "{error}");
+}
+
+#[test]
 fn const_parameters_can_be_passed_on() {
     let text = "
         function string A() { local array<int> l; l[1] = 4; return string(B(5, l)); }

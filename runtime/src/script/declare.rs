@@ -168,7 +168,10 @@ fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl>
         flags: if found.out { property_flags::OUT } else { 0 },
         meta: array_dim(&found.ty).into_iter().chain(param_metadata(found)).collect(),
         default: match found.default.as_ref().map(|default| &default.kind) {
-            Some(hir::ExprKind::Const(value)) => of_const(value, &no_object),
+            // Only scripts can omit an argument whose default names an object, because the object may not exist yet.
+            Some(hir::ExprKind::Const(value)) if !matches!(value, hir::Const::Object(..)) => {
+                of_const(value, &no_object)
+            }
             _ => String::new(),
         },
         ..typed(&found.name, &found.ty)
