@@ -621,3 +621,15 @@ fn repeated_warnings_of_one_location_are_logged_once_and_counted() {
     assert!(lines[1].contains("(10 times by now)") && lines[2].contains("(100 times by now)"), "{lines:#?}");
     assert!(lines[3].contains("Robot:Other") && !lines[3].contains("times"), "another place: {lines:#?}");
 }
+
+#[test]
+fn a_named_object_that_does_not_exist_at_load_is_reported() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&lines);
+    let log = Log(move |line: String| sink.lock().expect("no panic").push(line));
+    let body = "function bool T() { return Machine'Town.Missing' == none; }";
+    tracing::subscriber::with_default(log, || check(body, "T", "true"));
+    let lines = lines.lock().expect("no panic").clone();
+    let reported = lines.iter().filter(|line| line.contains("Robot:T names the object Town.Missing"));
+    assert_eq!(reported.count(), 1, "{lines:#?}");
+}

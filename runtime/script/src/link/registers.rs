@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use alcedo_base::handles::ObjectHandle;
+use alcedo_base::log;
 use alcedo_reflect::meta::Meta;
 use alcedo_reflect::names::Names;
 use alcedo_reflect::owned::OwnedValue;
@@ -9,7 +11,7 @@ use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::storage::Schema;
 use alcedo_reflect::type_text::TypeText;
 use alcedo_reflect::value::Value;
-use alcedo_uc::hir::Num;
+use alcedo_uc::hir::{Const, Num};
 
 use super::{Checked, Linker, num_of};
 use crate::code::{Reg, Register};
@@ -123,9 +125,13 @@ impl Linker<'_> {
                         return Err(format!("register {at} must be a parameter, and is a constant"));
                     }
                     let ty = self.ty(ty)?;
-                    let value = const_value(value, &ty, self.world)?;
+                    let found = const_value(value, &ty, self.world)?;
+                    if let (Const::Object(_, path), Value::Object(ObjectHandle::NONE)) = (value, &found) {
+                        let by = &function.path;
+                        log!(target: "alcedo::script", WARN, "{by} names the object {path}, which does not exist: the value is none");
+                    }
                     let mut own = OwnedValue::initial(ty.clone());
-                    own.write(&value).map_err(|error| format!("{} is not of type {}", error.found, error.expected))?;
+                    own.write(&found).map_err(|error| format!("{} is not of type {}", error.found, error.expected))?;
                     let text = Rc::clone(&self.properties.constant);
                     let property = self.properties.make(text, ty, 0, &function.path);
                     Source::Constant(Rc::new(Constant { value: own, property }))
