@@ -99,9 +99,26 @@ impl Body<'_, '_> {
         }
         let mut operands = vec![base];
         for (arg, param) in args.iter().flatten().zip(&params) {
-            operands.push(self.value_as(arg, param)?);
+            let value = self.value(arg, Some(param))?;
+            let value = if which == I::ArraySort { self.or_body(value) } else { value };
+            operands.push(self.coerced(value, param, self.at(arg.span))?);
         }
         Ok(Expr { kind: ExprKind::Intrinsic(which, operands), ty: result, line: self.line(span) })
+    }
+
+    /// If the value is a declared delegate of `self` with a body, returns a value that is the body while no function is bound to the
+    /// delegate. Returns any other value unchanged.
+    fn or_body(&self, delegate: Expr) -> Expr {
+        let ExprKind::Property { object: None, name, .. } = &delegate.kind else { return delegate };
+        let called = name.strip_prefix("__").and_then(|name| name.strip_suffix("__Delegate"));
+        let body = called.and_then(|called| self.checker.find_delegate_body(&self.class, called));
+        let Some((owner, name)) = body.as_deref().and_then(|path| path.split_once(':')) else { return delegate };
+        let (ty, line) = (delegate.ty.clone(), delegate.line);
+        let kind = ExprKind::FunctionOf { object: None, owner: owner.into(), name: name.to_owned() };
+        let body = Expr { kind, ty: ty.clone(), line };
+        let kind = ExprKind::Intrinsic(Intrinsic::DelegateIsBound, vec![delegate.clone()]);
+        let bound = Expr { kind, ty: Type::Bool, line };
+        Expr { kind: ExprKind::Conditional(Box::new(bound), Box::new(delegate), Box::new(body)), ty, line }
     }
 
     /// Checks the search `array.Find('Field', value)` by a field of the elements.
