@@ -156,12 +156,16 @@ impl Checker<'_> {
         for item in &found.items {
             let Item::Defaults(block) = item else { continue };
             for line in &block.lines {
-                let (DefaultLine::Set(name, index, value), false) = (line, block.keyword.is("defaultproperties"))
-                else {
-                    let span = block.keyword.span;
+                let is_misnamed = block.keyword.is("defaultproperties");
+                let (DefaultLine::Set(name, index, value), false) = (line, is_misnamed) else {
+                    let (span, hint) = match line {
+                        DefaultLine::Method(_, _, _, span) if !is_misnamed => (*span, "write `Field(index)=value`"),
+                        DefaultLine::Object(object) if !is_misnamed => (object.span, ""),
+                        _ => (block.keyword.span, "write `structdefaultproperties`"),
+                    };
                     let error =
                         Diagnostic::error("uc-default", (file, span), "defaults of a struct are lines `Field=value`");
-                    self.report(error.hint("write `structdefaultproperties`"));
+                    self.report(error.hint(hint));
                     return;
                 };
                 let place = Place { file, class, of: class, objects: &[] };
