@@ -17,7 +17,7 @@ use crate::machine::Machine;
 use crate::place::{Access, Registers};
 use crate::rows::{failed, insert_initial, set_len};
 use crate::size;
-use crate::value::binding;
+use crate::value::{binding, handle};
 
 fn no_container(ty: &PropertyType) -> CallError {
     CallError::other(format!("a {ty} is not a container of that kind"))
@@ -147,7 +147,7 @@ impl Machine {
             Intrinsic::ArrayRemoveItem => {
                 let item = argument(0)?;
                 let mut rows = array(at).ok_or_else(|| no_container(ty))?;
-                let removed = remove_equal(&mut rows, item.as_ptr())?;
+                let removed = remove_equal(world, &mut rows, item.as_ptr())?;
                 give(Value::I32(removed as i32))?;
             }
             Intrinsic::ArrayEmpty => set_len(&mut array(at).ok_or_else(|| no_container(ty))?, 0, element()?)?,
@@ -290,15 +290,27 @@ fn sorted(
     Ok(order.into_iter().filter_map(|at| values[at].take()).collect())
 }
 
+/// Returns a comparison of array elements with `needle`. If `needle` is `none`, references to destroyed objects also equal `needle`.
+pub(crate) fn equals<'a>(world: &'a World, needle: Ptr<'a>) -> impl Fn(Ptr<'_>) -> bool + 'a {
+    let is_gone = move |at: Ptr<'_>| {
+        let ty = at.ty();
+        matches!(ty, PropertyType::Object { .. } | PropertyType::WeakObject(_) | PropertyType::ScriptInterface(_))
+            && !world.objects.is_alive(handle(&at.read()))
+    };
+    let is_none = is_gone(needle);
+    move |found: Ptr<'_>| found.equal(needle) || (is_none && is_gone(found))
+}
+
 /// Removes all elements equal to `item`. Returns the number of removed elements. Moves each remaining element at most once, and truncates
 /// the array once.
-pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32, CallError> {
+pub(crate) fn remove_equal(world: &World, rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32, CallError> {
     let (len, mut kept) = (rows.len(), 0);
+    let is_item = equals(world, item);
     cost::add(u64::from(len));
     for at in 0..len {
         let is_equal = |found: PtrMut<'_>| {
             cost::add(cost::of(found.as_ptr()));
-            found.as_ptr().equal(item)
+            is_item(found.as_ptr())
         };
         if !rows.get_mut(at).is_some_and(is_equal) {
             rows.swap(kept, at);
@@ -340,16 +352,18 @@ fn read_container(
         Intrinsic::Length => Value::I32(at.count().ok_or_else(refused)? as i32),
         Intrinsic::ArrayFind => {
             let (rows, needle) = (array_ref(at).ok_or_else(refused)?, needle()?);
-            let found = (0..rows.len()).find(|row| rows.get(*row).is_some_and(|found| found.equal(needle)));
+            let is_item = equals(world, needle);
+            let found = (0..rows.len()).find(|row| rows.get(*row).is_some_and(&is_item));
             Value::I32(found.map_or(-1, |row| row as i32))
         }
         Intrinsic::ArrayFindField(field) => {
             let PropertyType::Struct(of) = element_of(at.ty())? else { return Err(refused()) };
             let field = of.field(field).ok_or_else(|| CallError::other(format!("{} has no field {field}", of.path)))?;
             let (rows, needle) = (array_ref(at).ok_or_else(refused)?, needle()?);
+            let is_item = equals(world, needle);
             let is_it = |row: &u32| {
                 let found = rows.get(*row).and_then(|row| row.field(field));
-                found.is_some_and(|found| found.equal(needle))
+                found.is_some_and(&is_item)
             };
             Value::I32((0..rows.len()).find(is_it).map_or(-1, |row| row as i32))
         }

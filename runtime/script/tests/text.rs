@@ -368,8 +368,23 @@ fn a_reference_to_a_destroyed_object_equals_none() {
             if (OnDone != none) destroy_it(gone);
             return (gone == none) @ (OnDone == none) @ (OnDone != none);
         }
+        struct Slot { var Robot Held; };
+        function string Purged() {
+            local array<Robot> all;
+            local array<Slot> slots;
+            local array<weak<Robot> > seen;
+            local Robot nobody;
+            all.AddItem(self);
+            all.AddItem(new class'Robot');
+            all.AddItem(none);
+            slots[0].Held = all[1];
+            seen.AddItem(all[1]);
+            destroy_it(all[1]);
+            return slots.Find('Held', none) @ all.Find(none) @ all.Find(self) @ seen.Find(none)
+                @ array_find(all, nobody) @ all.RemoveItem(none) @ all.Length;
+        }
         "#,
-        &[("Ended", "True False False False True"), ("Unbound", "True True False")],
+        &[("Ended", "True False False False True"), ("Unbound", "True True False"), ("Purged", "0 1 0 0 1 2 1")],
     );
 }
 

@@ -16,7 +16,7 @@ use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{AnyItem, library, problem};
 use super::math::below;
-use crate::intrinsic::remove_equal;
+use crate::intrinsic::{equals, remove_equal};
 use crate::rows::{failed, replace, set_len};
 use crate::value::{Number, number, plain_text};
 use crate::{cost, size};
@@ -60,7 +60,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         fn array_remove_item(target_array: &mut AnyArray, item: AnyItem) -> bool {
             let (to, item) = frame.value_mut_and(target_array, item)?;
             let mut rows = array(to).expect("checked to be an array");
-            remove_equal(&mut rows, item)? != 0
+            remove_equal(world, &mut rows, item)? != 0
         }
 
         /// Removes all elements.
@@ -97,12 +97,12 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
 
         /// Returns the index of the first equal element, or -1.
         fn array_find(target_array: AnyArray, item: AnyItem) -> i32 {
-            position(frame, target_array, item)?.map_or(-1, |at| at as i32)
+            position(world, frame, target_array, item)?.map_or(-1, |at| at as i32)
         }
 
         /// Returns true if an equal element exists.
         fn array_contains(target_array: AnyArray, item: AnyItem) -> bool {
-            position(frame, target_array, item)?.is_some()
+            position(world, frame, target_array, item)?.is_some()
         }
 
         /// Returns true if an index is in range.
@@ -285,9 +285,10 @@ impl Key {
     }
 }
 
-fn position(frame: &Frame<'_>, target: Param, item: Param) -> Result<Option<u32>, CallError> {
+fn position(world: &World, frame: &Frame<'_>, target: Param, item: Param) -> Result<Option<u32>, CallError> {
     check_item(frame, target, item)?;
     let (rows, item) = (rows(frame.value(target)), frame.value(item));
     cost::add(cost::of(frame.value(target)));
-    Ok((0..rows.len()).find(|at| rows.get(*at).is_some_and(|found| found.equal(item))))
+    let is_item = equals(world, item);
+    Ok((0..rows.len()).find(|at| rows.get(*at).is_some_and(&is_item)))
 }
