@@ -191,6 +191,11 @@ impl Parser<'_> {
                 self.next();
                 self.refuse(start.span, "`case` outside of a `switch`")
             }
+            "int" | "float" | "bool" | "byte" | "string" | "name" if following == Kind::Word => {
+                let message = format!("`local` is missing before `{word}`");
+                let error = self.error("uc-syntax", start.span, message);
+                self.fail(error.hint("declare a local variable by `local`, and assign its value in a statement"))
+            }
             _ if following == Kind::Colon => {
                 let label = self.ident("a label")?;
                 self.next();

@@ -11,4 +11,5 @@ function Other() {
     for (A = 0; A < 5, A++) B++;
     A = (5 + 3;
     B = 7;
+    int C = 1;
 }
