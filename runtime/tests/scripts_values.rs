@@ -140,6 +140,32 @@ fn a_default_names_objects_inside_containers_and_structs() {
 }
 
 #[test]
+fn a_struct_in_defaults_keeps_the_inherited_values_of_other_fields() {
+    let base = "class Base extends Actor;
+        struct Pair { var int A, B; structdefaultproperties { A=1 } };
+        struct Whole { var Pair P; var int C; };
+        var Whole One;
+        var array<Pair> Row;
+        defaultproperties
+        {
+            One=(P=(B=2),C=3)
+            Row(0)=(A=4,B=5)
+        }";
+    let foo = "class Foo extends Base;
+        function string Read() { return One.P.A @ One.P.B @ One.C @ Row[0].A @ Row[0].B @ Row[1].A; }
+        defaultproperties
+        {
+            One=(P=(A=7))
+            Row(0)=(B=6)
+            Row(1)=(B=8)
+        }";
+    let package = Package::new("Tale", &[("Base.uc", base), ("Foo.uc", foo)]);
+    let host = host_of(builder(), &package);
+    let foe = spawn(&host, "/Script/Tale.Foo");
+    assert_eq!(call(&host, foe, "Read", &[]), Some(Value::Text("7 2 3 4 6 1".into())));
+}
+
+#[test]
 fn only_scripts_omit_an_argument_whose_default_names_an_object() {
     let text = "class Foo extends Actor;
         function string Named(optional Actor a = none) { return string(a); }

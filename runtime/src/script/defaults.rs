@@ -97,6 +97,29 @@ fn existing(world: &World, name: &str) -> ObjectHandle {
     found.unwrap_or(ObjectHandle::NONE)
 }
 
+/// Reads a value with `read`. Fields of a struct that the value does not name keep their values in `before`. A value without fields is the
+/// initial value of the struct.
+fn merged(
+    before: &Value,
+    value: &Const,
+    ty: &PropertyType,
+    read: &dyn Fn(&Const, &PropertyType) -> Result<Value, String>,
+) -> Result<Value, String> {
+    let (Value::Struct(fields), Const::Struct(named), PropertyType::Struct(of)) = (before, value, ty) else {
+        return read(value, ty);
+    };
+    if named.is_empty() {
+        return read(value, ty);
+    }
+    let mut fields = fields.clone();
+    for (name, inner) in named {
+        let place = fields.iter_mut().find(|(known, _)| **known == **name);
+        let (Some((_, place)), Some(field)) = (place, of.field(name)) else { return read(value, ty) };
+        *place = merged(place, inner, &field.ty, read)?;
+    }
+    Ok(Value::Struct(fields))
+}
+
 fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Default) -> Result<(), String> {
     let message = |error: &dyn std::fmt::Display| format!("line {}: {} {error}", line.line, line.property);
     let class = world.objects.class(object).ok_or_else(|| message(&"belongs to a destroyed object"))?;
@@ -108,6 +131,7 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
     };
     let now = || world.objects.read_value(object, &*line.property).map_err(|error| message(&error));
     let value = match (&line.action, &property.ty) {
+        (DefaultAction::Set(value @ Const::Struct(_)), ty) => merged(&now()?, value, ty, &read)?,
         (DefaultAction::Set(value), ty) => read(value, ty)?,
         (action, PropertyType::Array(of)) => {
             let Value::Array(mut row) = now()? else { return Err(message(&"is not an array")) };
@@ -119,7 +143,7 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
                     while row.len() <= at {
                         row.push(Value::initial(element));
                     }
-                    row[at] = read(value, element)?;
+                    row[at] = merged(&row[at], value, element, &read)?;
                 }
                 DefaultAction::Add(value) => row.push(read(value, element)?),
                 DefaultAction::Remove(value) => {

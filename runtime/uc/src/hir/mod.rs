@@ -231,7 +231,8 @@ pub enum Const {
     Subobject(String),
     /// No object, no class, or an unbound delegate.
     None,
-    /// Values of struct fields. Omitted fields have the defaults of the struct.
+    /// Values of struct fields. Omitted fields keep the values that they have before the line of defaults. In a new value, they have the
+    /// defaults of the struct.
     Struct(Vec<(String, Self)>),
     /// Elements of a dynamic or fixed array, or of a set. For a map, the pairs of key and value, each pair stored as an array.
     Array(Vec<Self>),
