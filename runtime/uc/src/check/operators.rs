@@ -305,6 +305,9 @@ impl Body<'_, '_> {
         let message = format!("`{}` is not defined for `{}` and `{}`", op.sign(), left.ty, right.ty);
         let mut error = self.error("uc-operator-types", at, message);
         let has = |is: &dyn Fn(&Type) -> bool| is(&left.ty) || is(&right.ty);
+        let compares = |one: &Expr, other: &Expr| {
+            one.ty == Type::Bool && matches!(one.kind, ExprKind::Binary(..)) && number_of(&other.ty).is_some()
+        };
         if op == Infix::Add && has(&is_text) {
             error = error.hint("concatenate strings with `$`, or with `@` and a space between");
         } else if has(&|ty| *ty == Type::Name) && has(&is_text) {
@@ -314,6 +317,10 @@ impl Body<'_, '_> {
         } else if op == Infix::Rem && has(&|ty| *ty == Type::Num(Num::U64)) || promotes_not(&left.ty, &right.ty) {
             error =
                 error.hint("one is signed and the other is unsigned: write `i64(…)` or `u64(…)` around one of them");
+        } else if matches!(op, Infix::BitAnd | Infix::BitOr | Infix::BitXor)
+            && (compares(left, right) || compares(right, left))
+        {
+            error = error.hint(format!("comparisons bind tighter than `{}`: add parentheses", op.sign()));
         } else if matches!(op, Infix::BitAnd | Infix::BitOr) && left.ty == Type::Bool {
             error = error.hint("use `&&` and `||` for conditions");
         } else if has(&|ty| *ty == Type::Bool) && has(&|ty| number_of(ty).is_some()) {

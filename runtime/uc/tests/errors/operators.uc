@@ -18,4 +18,5 @@ function Test() {
     v += 1;
     a++;
     s--;
+    if (health & 4 != 0) a = none;
 }
