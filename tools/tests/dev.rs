@@ -120,6 +120,19 @@ fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     assert!(glue.contains("--for-host") && glue.contains("shine"), "{glue}");
     dev.send("q");
     dev.expect_success();
+
+    // In a build of both plugins, one plugin uses a member that its glue does not declare yet.
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("dev").arg(scratch.root().join("example-plugins"));
+    let mut dev = Dev::run(command);
+    dev.wait_until_live();
+    let shield = "this.set_shield(this.shield() - taken);";
+    scratch.edit_in("glue-base", field, &format!("    #[uproperty]\n    gleam: f64,\n{field}"));
+    scratch.edit_in("glue-derived", shield, &format!("{shield}\n        let _gleam = this.gleam();"));
+    dev.wait_for("glue written again");
+    dev.wait_for("generation 1 → 2");
+    dev.send("q");
+    dev.expect_success();
 }
 
 fn an_interrupt_ends_it_in_order_even_during_a_build(scratch: &Scratch) {

@@ -235,10 +235,11 @@ impl<W: World> Session<W> {
     }
 
     /// Reports that the first unbuilt target of the job was not built. If this target is the host, builds the stale plugins for the running
-    /// host. The next change of the host's sources then builds the host. A host whose build never ran remains due.
+    /// host. The next change of the host's sources then builds the host. A host whose build never ran remains due. A failed build may have
+    /// built some of its plugins. If their types have changed, updates the glue, and starts another build.
     pub(super) fn not_built(&mut self, job: Job, error: BuildError) {
         let has_run = !matches!(error, BuildError::CargoNotRun { .. });
-        let failed = job.unbuilt.first().copied().filter(|target| has_run && self.targets[*target].is_host());
+        let failed = job.unbuilt.first().copied().filter(|_| has_run);
         self.stale.extend(job.unbuilt);
         self.debounce.build_ended();
         if let BuildError::DoesNotCompile { inputs, .. } = &error {
@@ -246,9 +247,16 @@ impl<W: World> Session<W> {
         }
         self.events.push_back(Event::NotBuilt(error));
         let Some(target) = failed else { return };
-        self.host.iter_mut().for_each(|host| host.has_failed = true);
-        self.stale.remove(&target);
-        self.build(job.edited, Vec::new());
+        if self.targets[target].is_host() {
+            self.host.iter_mut().for_each(|host| host.has_failed = true);
+            self.stale.remove(&target);
+            return self.build(job.edited, Vec::new());
+        }
+        self.rewrite_module_glue(target);
+        let written = std::mem::take(&mut self.rewritten);
+        if !written.is_empty() {
+            self.build(job.edited, written);
+        }
     }
 }
 

@@ -288,3 +288,15 @@ fn a_new_host_is_suspected_before_the_build_of_the_plugins() {
     session.world.events.0.send(panic()).unwrap();
     wait(&mut session, 2, "Restarted { generation: None }");
 }
+
+#[test]
+fn plugins_that_were_built_with_older_glue_are_built_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut session = session(dir.path());
+    wait(&mut session, 1, "Started");
+    let job = Job::start(None, &[], &[1].into(), &session.targets, &session.options).unwrap().unwrap();
+    session.rewritten.push(dir.path().join("Tale/glue.rs"));
+    let (rendered, command, inputs) = (String::new(), String::new(), Vec::new());
+    session.not_built(job, BuildError::DoesNotCompile { rendered, command, inputs });
+    assert!(session.job.is_some() && session.stale.is_empty());
+}
