@@ -137,6 +137,25 @@ fn absolute_or_dangling_paths_and_a_missing_command_get_lines_to_copy() {
 }
 
 #[test]
+fn dangling_paths_get_lines_to_copy_although_cargo_rejects_the_workspace() {
+    let plugin = "[lib]\ncrate-type = [\"cdylib\"]\n[dependencies]\nalcedo-plugin-api.workspace = true\n";
+    let dir = workspace(
+        "[workspace.dependencies]\nalcedo-plugin-api = { path = \"../old/plugin-api\" }\n",
+        &[("one", plugin)],
+    );
+    let up = "../".repeat(dir.path().canonicalize().unwrap().components().count() - 1);
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    let line = format!(
+        "    [workspace.dependencies]\n    alcedo-plugin-api = {{ path = \"{up}{}/plugin-api\" }}\n",
+        checkout.strip_prefix("/").unwrap().display()
+    );
+    for folder in ["", "one"] {
+        let (wrong, _) = lines_of_state(doctor(&dir.path().join(folder)), "wrong");
+        assert!(wrong.starts_with("cargo cannot read ") && wrong.ends_with(&line), "{wrong}");
+    }
+}
+
+#[test]
 fn absolute_paths_are_found_in_all_sections_of_dependencies() {
     let one = plugin(
         "[dev-dependencies]\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n\

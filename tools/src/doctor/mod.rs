@@ -3,6 +3,7 @@
 
 mod rules;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -13,8 +14,10 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
 
 use crate::described::{described, hosts, read_text};
+use crate::figures::resolved;
 use crate::guard::is_stage;
 use crate::install::{installing, is_in_path};
+use crate::new::enclosing_workspace;
 use crate::screen::print_result;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -103,7 +106,13 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     let metadata = match described(&manifest) {
         Ok(metadata) => metadata,
         Err(message) => {
-            return vec![Finding::wrong(format!("cargo cannot read {}: {message}", manifest.display()), "")];
+            let what = format!("cargo cannot read {}: {message}", manifest.display());
+            // Cargo rejects a workspace if a path of a dependency contains no package.
+            let whole = resolved(&manifest);
+            let folder = whole.parent().unwrap_or(&whole);
+            let manifests = manifests(&enclosing_workspace(folder).unwrap_or_else(|| folder.to_owned()), DEPTH);
+            let paths = manifests.iter().flat_map(|path| rules::manifest_paths(path, &|path| read_text(path).ok()));
+            return [Finding::wrong(what, "")].into_iter().chain(paths).collect();
         }
     };
     let root = metadata.workspace_root.join("Cargo.toml");
@@ -122,6 +131,22 @@ fn workspace(dir: &Path) -> Vec<Finding> {
         Err(error) => findings.push(Finding::wrong(error.to_string(), "")),
     }
     findings
+}
+
+/// Maximum depth of the search for manifests below a workspace that cargo cannot read.
+const DEPTH: usize = 3;
+
+/// Returns the manifests in a folder and its subfolders, sorted by path. Skips target folders and hidden folders.
+fn manifests(dir: &Path, depth: usize) -> BTreeSet<PathBuf> {
+    let mut found: BTreeSet<_> = [dir.join("Cargo.toml")].into_iter().filter(|path| path.is_file()).collect();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten().filter(|_| depth > 0) {
+        let name = entry.file_name();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && name != "target" && !name.to_string_lossy().starts_with('.') {
+            found.extend(manifests(&entry.path(), depth - 1));
+        }
+    }
+    found
 }
 
 /// Checks that the compiler in the folder `dir`, or in the folder of the manifest `dir`, is new enough for the plugin API.

@@ -1,6 +1,7 @@
 //! Rules for the manifests of a workspace with a host and plugins. The rules are pure functions of cargo's metadata and the manifest.
 //! `mod.rs` queries cargo and prints the findings.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use cargo_metadata::{Dependency, DependencyKind, Metadata, Package, Target};
@@ -74,18 +75,26 @@ pub(super) fn findings(
     if hosts > 0 {
         findings.push(optimized(manifest));
     }
-    findings.extend(paths("workspace", manifest.get("workspace"), metadata.workspace_root.as_std_path(), source));
-    for package in &metadata.packages {
-        let path = package.manifest_path.as_std_path();
-        let table: Option<Table> = source(path).and_then(|text| text.parse().ok());
-        let of = format!("package `{}`", package.name);
-        findings.extend(paths(&of, table.map(Value::Table).as_ref(), path.parent().unwrap_or(path), source));
-    }
+    let root = metadata.workspace_root.join("Cargo.toml");
+    let manifests: BTreeSet<_> =
+        metadata.packages.iter().map(|package| &package.manifest_path).chain([&root]).collect();
+    findings.extend(manifests.iter().flat_map(|path| manifest_paths(path.as_std_path(), source)));
     findings
 }
 
-/// Reports path dependencies whose path contains no package. Also reports dependencies with absolute paths, because these paths are valid
-/// only on this machine.
+/// Checks the path dependencies in a manifest, which cargo need not be able to read.
+pub(super) fn manifest_paths(path: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
+    let table: Table = source(path).and_then(|text| text.parse().ok()).unwrap_or_default();
+    let dir = path.parent().unwrap_or(path);
+    let name = table.get("package").and_then(|package| package.get("name")?.as_str());
+    let of = format!("package `{}`", name.unwrap_or_default());
+    let mut findings = paths("workspace", table.get("workspace"), dir, source);
+    findings.extend(paths(&of, Some(&Value::Table(table)), dir, source));
+    findings
+}
+
+/// Reports dependencies on crates of Alcedo by paths that contain no package. Also reports dependencies with absolute paths, because these
+/// paths are valid only on this machine.
 fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
     let (mut missing, mut absolute) = (String::new(), String::new());
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
@@ -100,10 +109,10 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
                 None => with_path(dependency, dir, &dir.join(path)),
             };
             let line = format!("{name} = {corrected}\n");
-            match (is_missing, path.is_absolute()) {
-                (true, _) => missing += &line,
-                (false, true) => absolute += &line,
-                (false, false) => {}
+            match (known, path.is_absolute()) {
+                (Some(_), _) => missing += &line,
+                (None, true) => absolute += &line,
+                (None, false) => {}
             }
         }
         if missing.len() > before.0 {

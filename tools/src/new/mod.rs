@@ -23,7 +23,7 @@ use crate::screen::{print_progress, print_result};
 use host::{Event, Host};
 use name::Name;
 use project::{Around, Sources};
-pub(crate) use project::{CRATES, VERSION, relative};
+pub(crate) use project::{CRATES, VERSION, enclosing_workspace, relative};
 use templates::{ADDED, ALONE, PLUGIN, Placeholders, WORKSPACE, filled};
 
 /// Kind of project to create.
@@ -113,7 +113,7 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
     }
     // Copies the lock file of Alcedo, so that the first build uses tested versions of Alcedo's dependencies.
     files.extend(lock.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
-    let outer = project::enclosing_workspace(here);
+    let outer = enclosing_workspace(here);
     let is_valid = |outer: &Path| described(&outer.join("Cargo.toml")).is_ok();
     project::write(&made, here, &files)?;
     if let Some(outer) = outer.as_deref().filter(|outer| !is_valid(outer)) {

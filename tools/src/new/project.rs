@@ -125,8 +125,8 @@ impl Sources {
     }
 }
 
-/// Returns the folder of the workspace that encloses `here`. A new project in `here` would belong to this workspace.
-pub(super) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
+/// Returns the folder of the workspace that contains `here`. A new project in `here` would belong to this workspace.
+pub(crate) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
     let is_workspace = |dir: &&Path| {
         let text = read_text(&dir.join("Cargo.toml"));
         text.is_ok_and(|text| text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("workspace")))
