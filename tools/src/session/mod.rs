@@ -407,7 +407,10 @@ impl<W: World> Session<W> {
         let Job { edited, millis, warnings, parts, .. } = ended;
         self.events.push_back(Event::Built { millis, warnings });
         let plugins = self.targets.iter().filter(|target| !target.is_host());
-        let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
+        let mut artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
+        // A changed manifest may add a plugin to a workspace, although the session also builds the folder of this plugin.
+        let mut paths = BTreeSet::new();
+        artifacts.retain(|artifact| paths.insert(artifact.path.clone()));
         let versions: Vec<_> = artifacts.iter().map(artifact_version).collect();
         let restarts = self.host.as_mut().is_some_and(HostSources::begin_restart);
         let is_loaded = self.loading.is_none() && self.next.is_none() && versions == self.loaded;

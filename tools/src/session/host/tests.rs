@@ -181,6 +181,33 @@ fn a_deleted_library_is_built_with_the_next_edit_of_another_folder() {
 }
 
 #[test]
+fn a_plugin_that_becomes_a_default_member_is_loaded_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = |name: &str| dir.path().join(name);
+    for name in ["one", "two"] {
+        fs::create_dir_all(folder(name).join("src")).unwrap();
+        let manifest = format!("[package]\nname = {name:?}\n[lib]\ncrate-type = [\"cdylib\"]\n");
+        fs::write(folder(name).join("Cargo.toml"), manifest).unwrap();
+        fs::write(folder(name).join("src/lib.rs"), "").unwrap();
+    }
+    let write_root = |defaults: &str| {
+        let manifest =
+            format!("[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\"]\ndefault-members = {defaults}\n");
+        fs::write(folder("Cargo.toml"), manifest).unwrap();
+    };
+    write_root("[\"one\"]");
+    let sources = Sources::watch(vec![folder(""), folder("two")], None).unwrap();
+    let options = BuildOptions { target_dir: Some(folder("target")), ..BuildOptions::default() };
+    let world = Accepting { loads: 0, program: None, events: unbounded(), printed: never() };
+    let mut session = Session::open(sources, options, world, None).unwrap();
+    wait(&mut session, 1, "Started");
+    write_root("[\"one\", \"two\"]");
+    fs::write(folder("one").join("src/lib.rs"), "pub fn turn() {}").unwrap();
+    wait(&mut session, 2, "Started");
+    assert_eq!(session.loaded.len(), 2);
+}
+
+#[test]
 fn a_lock_file_is_a_change_unless_the_build_may_write_it() {
     let dir = tempfile::tempdir().unwrap();
     let one = dir.path().canonicalize().unwrap().join("one");
