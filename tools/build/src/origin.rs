@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+use std::time::SystemTime;
 use std::{env, fs, io};
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -16,6 +17,7 @@ use crate::dep_info;
 use crate::lock;
 use crate::record::{configurations, manifest_folders};
 use crate::request::{BuildRequest, set_variables};
+use crate::stamp::{CLOCK_TICK, Stamp};
 
 /// Returns a string with all inputs of a build except sources. Equal strings mean equal inputs.
 pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
@@ -83,6 +85,8 @@ const VARIABLE: &str = "env:";
 pub(crate) struct Digests {
     known: BTreeMap<PathBuf, Option<String>>,
     environment: BTreeMap<OsString, OsString>,
+    /// Start of the build that has read the files. `None` if no build has read them.
+    start: Option<SystemTime>,
 }
 
 impl Digests {
@@ -91,10 +95,21 @@ impl Digests {
         Self { environment: environment(&request.cargo()), ..Self::default() }
     }
 
+    /// Creates digests of the files that a build since `start` has read. Must be called after the build.
+    pub(crate) fn of_build(request: &BuildRequest<'_>, start: SystemTime) -> Self {
+        Self { start: Some(start), ..Self::new(request) }
+    }
+
+    /// Returns `true` if a file was written or replaced during the build. The compiler may then have read the older version.
+    fn is_newer(&self, file: &Path) -> bool {
+        // Adds the tick that `Stamp::before` subtracts, because cargo starts the compiler later than one tick after `start`.
+        self.start.is_some_and(|start| Stamp::before(file, start + CLOCK_TICK) == Stamp::Unknown)
+    }
+
     /// Returns the digest of a file, or of the value of a variable with the prefix [`VARIABLE`]. Returns `None` for a file that cannot be
     /// read.
     fn of(&mut self, input: &Path) -> Option<&str> {
-        let Self { known, environment } = self;
+        let Self { known, environment, .. } = self;
         let digest = |bytes: &[u8]| format!("{:x}", xxh3_128(bytes));
         let read = || match input.to_str().and_then(|input| input.strip_prefix(VARIABLE)) {
             Some(name) => {
@@ -117,8 +132,8 @@ pub(crate) fn unchanged(note: &Path, inputs: &str, digests: &mut Digests) -> Opt
     lines.all(is_as_it_was).then_some(library)
 }
 
-/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built, and from environment variables. `digests` must
-/// be created after the build.
+/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built, and from environment variables. Writes no note
+/// if an input was saved during the build, or cannot be read.
 pub(crate) fn note(
     note: &Path,
     inputs: &str,
@@ -133,12 +148,18 @@ pub(crate) fn note(
         files.extend(dep_info::read(&library.with_extension("d"))?);
     }
     let folders = manifest_folders(files.iter().map(PathBuf::as_path).chain([manifest]));
-    files.extend(
-        folders
-            .into_iter()
-            .flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name)))
-            .filter(|path| path.is_file()),
-    );
+    let of_cargo =
+        |name: &'static str| folders.iter().map(move |folder| folder.join(name)).filter(|path| path.is_file());
+    files.extend(of_cargo("Cargo.toml"));
+    // Ignores the times of files that a build script writes to its output folder. The list also contains the inputs of the script.
+    let is_output =
+        |file: &Path| file.ancestors().any(|dir| dir.ends_with("out") && dir.with_file_name("output").is_file());
+    // Reads each digest before the time of the file, so that no later save is recorded.
+    if files.iter().any(|file| digests.of(file).is_none() || !is_output(file) && digests.is_newer(file)) {
+        return Ok(());
+    }
+    // Cargo itself may have written the lock file during the build.
+    files.extend(of_cargo("Cargo.lock"));
     files.extend(variables.iter().map(|name| PathBuf::from(format!("{VARIABLE}{name}"))));
     note_files(note, inputs, copy, &files, digests)
 }

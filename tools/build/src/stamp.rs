@@ -39,7 +39,7 @@ pub(crate) fn stamped(
 }
 
 /// Longest time between two ticks of the kernel's clock.
-const CLOCK_TICK: Duration = Duration::from_millis(10);
+pub(crate) const CLOCK_TICK: Duration = Duration::from_millis(10);
 
 /// Limit of files below a folder. A folder with more files has an unknown stamp.
 const MOST_FILES: usize = 10_000;

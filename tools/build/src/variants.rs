@@ -15,6 +15,7 @@ use crate::switches::{self, Switches};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Folder of copies, with a subfolder per label.
 ///
@@ -66,6 +67,7 @@ impl Variants {
             return Ok(library);
         }
         let folder = self.renew(label)?;
+        let start = SystemTime::now();
         let outcome = build(request)?;
         let is_requested = |artifact: &&Artifact| request.package_name().is_none_or(|name| artifact.package == name);
         let first = outcome.artifacts.iter().find(is_requested).or(outcome.artifacts.first());
@@ -77,7 +79,7 @@ impl Variants {
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
         if let Some(variables) = &outcome.variables {
             // Ignores the error. Without a note, the next call only builds again.
-            let (manifest, digests) = (request.manifest(), &mut Digests::new(request));
+            let (manifest, digests) = (request.manifest(), &mut Digests::of_build(request, start));
             let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &manifest, variables, digests);
         }
         Ok(copy)
@@ -99,8 +101,9 @@ impl Variants {
         if !stale.is_empty() {
             let folders: Vec<_> = stale.iter().map(|member| self.renew(&member.label)).collect::<Result<_, _>>()?;
             let chosen = stale.iter().fold(request.clone(), |request, member| request.package(&member.package));
+            let start = SystemTime::now();
             let outcome = build(&chosen)?;
-            let (manifest, mut digests) = (request.manifest(), Digests::new(request));
+            let (manifest, mut digests) = (request.manifest(), Digests::of_build(request, start));
             for (member, folder) in stale.iter().zip(folders) {
                 let artifact = outcome.artifacts.iter().find(|artifact| artifact.package == member.package);
                 let no_library = || BuildError::NoLibrary { what: format!("package `{}`", member.package) };

@@ -188,6 +188,37 @@ fn a_variant_is_rebuilt_only_after_a_change_of_its_inputs() {
 }
 
 #[test]
+fn a_variant_is_rebuilt_after_a_save_during_its_build() {
+    let scratch = Scratch::plugin();
+    let [source, new, wrapper] =
+        ["src/lib.rs", "new.rs", "wrapper"].map(|file| scratch.path(file).display().to_string());
+    scratch.write("new.rs", &LIB.replace("soft", "calm"));
+    // Saves another source after the compiler has read the first.
+    let save = format!("if [ -f {new} ]; then cat {new} > {source}; rm {new}; fi");
+    let script = format!("#!/bin/sh\n\"$@\" || exit\ncase \"$*\" in *\"--crate-name plug\"*) {save};; esac\n");
+    scratch.write("wrapper", &script);
+    fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let variants = Variants::new(scratch.path("variants"));
+    for voice in ["soft-voice", "calm-voice"] {
+        let library = variants.get(&scratch.request().env("RUSTC_WRAPPER", &wrapper), "plain").unwrap();
+        assert!(holds(&library, voice), "{voice}");
+    }
+}
+
+#[test]
+fn a_variant_with_generated_code_is_up_to_date_after_one_build() {
+    let scratch = Scratch::plugin();
+    let script = "fn main() {\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    \
+                  let out = std::env::var(\"OUT_DIR\").unwrap();\n    \
+                  std::fs::write(out + \"/word.txt\", \"alpha-word\").unwrap();\n}\n";
+    scratch.write("build.rs", script);
+    let word = "include_str!(concat!(env!(\"OUT_DIR\"), \"/word.txt\"))";
+    scratch.write("src/lib.rs", &LIB.replace("\"soft-voice\"", word));
+    let library = Variants::new(scratch.path("variants")).get(&scratch.request(), "plain").unwrap();
+    assert!(holds(&library, "alpha-word") && scratch.path("variants/plain/made-of").is_file());
+}
+
+#[test]
 fn a_variant_follows_each_file_if_its_build_script_lists_none() {
     let scratch = Scratch::plugin();
     let word = "std::fs::read_to_string(\"word.txt\").unwrap()";
