@@ -66,6 +66,11 @@ impl HostSources {
         Ok(())
     }
 
+    /// Returns true if the program was deleted, for example by `cargo clean`.
+    fn lacks_program(&self) -> bool {
+        !self.program.program.exists()
+    }
+
     /// Requests a restart after the next build. Queries the program first, because the build replaces the program.
     fn restart_after_build(&mut self) {
         let program = &self.program;
@@ -82,11 +87,11 @@ impl HostSources {
 }
 
 impl<W: World> Session<W> {
-    /// Restarts the world's process with the last good build. If sources of the host have changed, builds the host and its plugins before
-    /// the restart.
+    /// Restarts the world's process with the last good build. If sources of the host have changed, or its program was deleted, builds the
+    /// host and its plugins before the restart.
     pub(crate) fn restart_world(&mut self) {
         match &mut self.host {
-            Some(host) if host.is_stale && self.hang.is_none() => {
+            Some(host) if (host.is_stale || host.lacks_program()) && self.hang.is_none() => {
                 host.restart_after_build();
                 self.stale.extend(self.host_target());
                 self.build(None, Vec::new());
@@ -138,6 +143,12 @@ impl<W: World> Session<W> {
             affected.remove(&target);
             self.events.push_back(Event::HostChanged { changed: changed.to_vec() });
         }
+    }
+
+    /// Returns the host's target if its program was deleted, because a restart after a crash needs the program.
+    pub(super) fn deleted_host(&self) -> Option<usize> {
+        let is_deleted = self.host.as_ref().is_some_and(|host| host.lacks_program() && !host.has_failed);
+        self.host_target().filter(|_| is_deleted)
     }
 
     fn host_target(&self) -> Option<usize> {

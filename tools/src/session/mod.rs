@@ -346,6 +346,7 @@ impl<W: World> Session<W> {
         let canceled = self.job.take().map(|job| (job.unbuilt, job.may_write_lock));
         let may_write_lock = canceled.as_ref().is_some_and(|(_, may_write_lock)| *may_write_lock);
         self.rewritten.clear();
+        self.stale.extend(self.deleted_host());
         if let Some((unbuilt, _)) = canceled {
             self.stale.extend(unbuilt);
             self.events.push_back(Event::Canceled);

@@ -181,6 +181,24 @@ fn a_deleted_library_is_built_with_the_next_edit_of_another_folder() {
 }
 
 #[test]
+fn a_deleted_program_of_the_host_is_built_with_the_next_edit_or_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    write_rig(dir.path(), "");
+    let mut session = session(dir.path());
+    wait(&mut session, 1, "Started");
+    session.options.target_dir = Some(dir.path().join("target"));
+    let program = dir.path().join("target/debug/rig");
+    session.host.as_mut().unwrap().program.program = program.clone();
+    fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
+    wait(&mut session, 2, "Started");
+    assert!(program.exists() && session.leaving.is_none());
+    fs::remove_file(&program).unwrap();
+    session.restart_world();
+    wait(&mut session, 2, "Built");
+    assert!(program.exists() && session.leaving.is_some());
+}
+
+#[test]
 fn a_plugin_that_becomes_a_default_member_is_loaded_once() {
     let dir = tempfile::tempdir().unwrap();
     let folder = |name: &str| dir.path().join(name);
