@@ -117,15 +117,19 @@ pub(crate) fn watch(targets: &[Target]) -> Result<SourceWatch, WatchError> {
 
 /// Returns the targets that depend on any of the `changed` files: a file in their source folders, or a file that their last build has read.
 /// A file outside all source folders is often a manifest or a build script, which may affect any plugin target. Such a file affects the
-/// host only if the host's builds read the file, or if the host's sources are below the file's folder.
+/// host only if the host's builds read the file, or if the folder of the file is a package with the host's sources.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
     };
     let may_concern = |target: &Target, path: &Path| {
         let Kind::Host(host) = &target.kind else { return true };
-        let is_below = |dir: &Path| target.sources.iter().any(|source| source.starts_with(dir));
-        path.parent().is_some_and(is_below) || host.cargo_files().contains(path)
+        let is_package = |dir: &Path| {
+            let mut sources = target.sources.iter();
+            sources.any(|source| source.parent() == Some(dir)) || real_path(&host.manifest).parent() == Some(dir)
+        };
+        let is_of_cargo = || host.cargo_files().iter().any(|file| file.starts_with(path));
+        path.parent().is_some_and(is_package) || is_of_cargo()
     };
     let mut affected = BTreeSet::new();
     for path in changed {
@@ -197,6 +201,7 @@ mod tests {
             ["/w/.cargo/config.toml", "/w/cube/.cargo/config.toml", "/w/Cargo.lock"].map(of),
             [vec![0, 1], vec![1], vec![0, 1]],
         );
+        assert_eq!(["/w/.cargo", "/w/rig/shim.h", "/w/deny.toml"].map(of), [vec![0, 1], vec![0, 1], vec![1]]);
         assert_eq!(["/w/rig/data/a.txt", "/w/rig/other/a.txt"].map(of), [vec![0, 1], vec![1]]);
         assert_eq!(of("/w/cube/src/shared.rs"), [0, 1], "the host includes it");
         // A member may name its workspace in any folder.
