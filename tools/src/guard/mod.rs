@@ -209,11 +209,9 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Kills the host. Has no effect if the host has exited.
-    pub(crate) fn kill(&self) {
-        if let Some(process) = &self.process {
-            let _sent = pidfd_send_signal(process, Signal::KILL);
-        }
+    /// Kills the host. Returns false if the host has exited, or cannot be killed because the system provides no pidfd.
+    pub(crate) fn kill(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| pidfd_send_signal(process, Signal::KILL).is_ok())
     }
 }
 

@@ -75,6 +75,7 @@ impl<W: World> Session<W> {
     pub(super) fn load_next(&mut self) {
         if self.loading.is_none()
             && self.leaving.is_none()
+            && self.killing.is_none()
             && let Some(candidate) = self.next.take()
         {
             self.begin_load(candidate);

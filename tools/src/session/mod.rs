@@ -232,8 +232,7 @@ impl<W: World> Session<W> {
 
     /// Kills the world's process. An event later reports the end of the process.
     fn kill(&mut self, reason: Killing) {
-        self.killing = Some(reason);
-        self.world.kill();
+        self.killing = self.world.kill().then_some(reason);
     }
 
     pub(crate) fn status(&mut self) -> Status {

@@ -131,9 +131,10 @@ impl World for Local {
     }
 
     /// Reports that a kill is not supported, because a hang also blocks this thread.
-    fn kill(&mut self) {
+    fn kill(&mut self) -> bool {
         let text = "the world is in the tool's own process (--no-guard): q ends both".to_owned();
         self.report(FromHost::Answer { text });
+        false
     }
 
     /// Does nothing, because this process ends together with the world.

@@ -43,8 +43,8 @@ pub(crate) trait World {
     /// Returns the last known status.
     fn status(&mut self) -> Status;
 
-    /// Kills a hanging world. The event `Ended` follows.
-    fn kill(&mut self);
+    /// Kills a hanging world. Returns true if the world was killed. The event `Ended` then follows.
+    fn kill(&mut self) -> bool;
 
     /// Restarts a world that has ended. If `saved` is true, restores the last saved world, if any, as soon as plugins are loaded. The event
     /// `Restored` or `NotRestored` reports the result. Otherwise, sets the saved world aside.

@@ -176,10 +176,8 @@ impl World for Remote {
         self.current.as_ref().map(|process| lock(&process.known.status).clone()).unwrap_or_default()
     }
 
-    fn kill(&mut self) {
-        if let Some(process) = &self.current {
-            process.watched.kill();
-        }
+    fn kill(&mut self) -> bool {
+        self.current.as_ref().is_some_and(|process| process.watched.kill())
     }
 
     fn restart(&mut self, saved: bool) -> Result<(), Error> {

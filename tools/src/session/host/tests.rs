@@ -11,7 +11,7 @@ use alcedo_build::{BuildError, PluginFolder, SourceCrate, SourceEvent};
 use alcedo_runtime::development::link::{FromHost, Status, ToHost};
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
-use super::{HostSources, Session};
+use super::{HostSources, Killing, Session};
 use crate::error::Error;
 use crate::guard::End;
 use crate::modules::BuildOptions;
@@ -56,7 +56,9 @@ impl World for Accepting {
         Status::default()
     }
 
-    fn kill(&mut self) {}
+    fn kill(&mut self) -> bool {
+        true
+    }
 
     fn restart(&mut self, _saved: bool) -> Result<(), Error> {
         Ok(())
@@ -309,13 +311,23 @@ fn a_build_during_a_restart_waits_for_the_new_process() {
     let mut session = session(dir.path());
     wait(&mut session, 1, "Started");
     session.leaving = Some(Duration::MAX);
-    fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
+    let save = |health: &str| {
+        let text = format!("class Hero extends Object; var int {health};");
+        fs::write(dir.path().join("Tale/Hero.uc"), text).unwrap();
+    };
+    save("Health");
     wait(&mut session, 1, "Built");
-    let killed = WorldEvent::Ended(End::Ordered(ExitStatus::from_raw(9)));
-    for event in [WorldEvent::Host(FromHost::Saved, Instant::now()), killed] {
+    let killed = || WorldEvent::Ended(End::Ordered(ExitStatus::from_raw(9)));
+    for event in [WorldEvent::Host(FromHost::Saved, Instant::now()), killed()] {
         session.world.events.0.send(event).unwrap();
     }
     wait(&mut session, 2, "Started");
+    // The killed process has not ended yet.
+    session.kill(Killing::Requested);
+    save("Strength");
+    wait(&mut session, 2, "Built");
+    session.world.events.0.send(killed()).unwrap();
+    wait(&mut session, 3, "Started");
 }
 
 #[test]
