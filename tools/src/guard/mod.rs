@@ -133,6 +133,11 @@ impl Guard {
         self.dir.path()
     }
 
+    /// Returns true if no host runs. The end of the last host may not be reported yet, because the report contains a backtrace.
+    pub(crate) fn is_idle(&self) -> bool {
+        lock(&self.current).process.is_none()
+    }
+
     /// Runs a host until it exits. The host uses the terminal of this process. If the host did not exit normally, the terminal's mode is
     /// restored.
     ///

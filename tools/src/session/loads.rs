@@ -76,6 +76,7 @@ impl<W: World> Session<W> {
         if self.loading.is_none()
             && self.leaving.is_none()
             && self.killing.is_none()
+            && !self.world.has_ended()
             && let Some(candidate) = self.next.take()
         {
             self.begin_load(candidate);

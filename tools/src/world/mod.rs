@@ -46,6 +46,11 @@ pub(crate) trait World {
     /// Kills a hanging world. Returns true if the world was killed. The event `Ended` then follows.
     fn kill(&mut self) -> bool;
 
+    /// Returns true if the world has ended, and the event `Ended` or `Done` follows.
+    fn has_ended(&self) -> bool {
+        false
+    }
+
     /// Restarts a world that has ended. If `saved` is true, restores the last saved world, if any, as soon as plugins are loaded. The event
     /// `Restored` or `NotRestored` reports the result. Otherwise, sets the saved world aside.
     ///

@@ -180,6 +180,11 @@ impl World for Remote {
         self.current.as_ref().is_some_and(|process| process.watched.kill())
     }
 
+    fn has_ended(&self) -> bool {
+        // Without a pidfd, the guard does not know the process.
+        self.current.as_ref().is_some_and(|process| process.watched.process.is_some()) && self.guard.is_idle()
+    }
+
     fn restart(&mut self, saved: bool) -> Result<(), Error> {
         self.current = None;
         let world = self.saved_world();

@@ -23,6 +23,7 @@ use crate::world::{HostProgram, Printed, Shutdown, World, WorldEvent};
 /// Accepts each load, and counts the loads.
 struct Accepting {
     loads: usize,
+    has_ended: bool,
     /// Program that the session has set.
     program: Option<PathBuf>,
     events: (Sender<WorldEvent>, Receiver<WorldEvent>),
@@ -60,7 +61,12 @@ impl World for Accepting {
         true
     }
 
+    fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
     fn restart(&mut self, _saved: bool) -> Result<(), Error> {
+        self.has_ended = false;
         Ok(())
     }
 
@@ -93,7 +99,7 @@ fn session(dir: &Path) -> Session<Accepting> {
     let sources = Sources::watch(vec![tale], Some(&package)).unwrap();
     let program = HostProgram { program: "/bin/false".into(), args: Vec::new() };
     let host = HostSources::new(package, program, false);
-    let world = Accepting { loads: 0, program: None, events: unbounded(), printed: never() };
+    let world = Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() };
     Session::open(sources, BuildOptions::default(), world, Some(host)).unwrap()
 }
 
@@ -173,7 +179,7 @@ fn a_deleted_library_is_built_with_the_next_edit_of_another_folder() {
     }
     let sources = Sources::watch(vec![folder("one"), folder("two")], None).unwrap();
     let options = BuildOptions { target_dir: Some(folder("target")), ..BuildOptions::default() };
-    let world = Accepting { loads: 0, program: None, events: unbounded(), printed: never() };
+    let world = Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() };
     let mut session = Session::open(sources, options, world, None).unwrap();
     wait(&mut session, 1, "Started");
     fs::remove_file(&session.targets[1].artifacts[0].path).unwrap();
@@ -218,7 +224,7 @@ fn a_plugin_that_becomes_a_default_member_is_loaded_once() {
     write_root("[\"one\"]");
     let sources = Sources::watch(vec![folder(""), folder("two")], None).unwrap();
     let options = BuildOptions { target_dir: Some(folder("target")), ..BuildOptions::default() };
-    let world = Accepting { loads: 0, program: None, events: unbounded(), printed: never() };
+    let world = Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() };
     let mut session = Session::open(sources, options, world, None).unwrap();
     wait(&mut session, 1, "Started");
     write_root("[\"one\", \"two\"]");
@@ -237,7 +243,7 @@ fn a_lock_file_is_a_change_unless_the_build_may_write_it() {
     fs::write(one.join("src/lib.rs"), "").unwrap();
     let sources = Sources::watch(vec![one.clone()], None).unwrap();
     let options = BuildOptions { target_dir: Some(dir.path().join("target")), ..BuildOptions::default() };
-    let world = Accepting { loads: 0, program: None, events: unbounded(), printed: never() };
+    let world = Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() };
     let mut session = Session::open(sources, options, world, None).unwrap();
     let (lock, manifest) = (one.join("Cargo.lock"), format!("{manifest}# changed"));
     for (loads, file, text, expected) in
@@ -328,6 +334,20 @@ fn a_build_during_a_restart_waits_for_the_new_process() {
     wait(&mut session, 2, "Built");
     session.world.events.0.send(killed()).unwrap();
     wait(&mut session, 3, "Started");
+}
+
+#[test]
+fn a_build_after_a_crash_is_not_to_blame_for_the_crash() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut session = session(dir.path());
+    wait(&mut session, 1, "Started");
+    // The crash is reported later, because the report contains a backtrace.
+    session.world.has_ended = true;
+    fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
+    wait(&mut session, 1, "Built");
+    let crash = WorldEvent::Ended(End::Ordered(ExitStatus::from_raw(101 << 8)));
+    session.world.events.0.send(crash).unwrap();
+    wait(&mut session, 2, "Started");
 }
 
 #[test]
