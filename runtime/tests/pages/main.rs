@@ -17,8 +17,11 @@ macro_rules! runs {
 }
 
 mod fences_run_as_they_are_written {
-    runs! { lamp structs enums delegates late_classes }
+    runs! { lamp structs enums delegates late_classes ship }
 }
+
+#[path = "book/src/ship.rs"]
+mod ship;
 
 #[rustfmt::skip]
 mod lamp {
