@@ -265,6 +265,27 @@ mod scripts {
 }
 
 #[rustfmt::skip]
+mod host_calls {
+    use alcedo_runtime::native::{Obj, Object};
+    use alcedo_runtime::{Runtime, Value};
+    use super::Done;
+
+    fn run(runtime: &Runtime) -> Done {
+        let objects = runtime.objects();
+        let robot = objects.spawn("/Script/Game.MyGamePatrolRobot")?;
+        let turns: u32 = objects.call_as(robot, "turn_count", ())?;
+        objects.set(robot, "speed", &Value::F64(3.0))?;
+        eprintln!("{turns} turns, speed {:?}", objects.get(robot, "speed")?);
+
+        let turns = runtime.function::<(Obj<Object>,), u32>("uf:/Script/Game.MyGamePatrolRobot:turn_count")?;
+        let speed = runtime.property::<f64>("up:/Script/Game.MyGamePatrolRobot:speed")?;
+        speed.set(robot, speed.get(robot)? * 2.0)?;
+        eprintln!("{} turns", turns.call((Obj::new(robot),))?);
+        Ok(())
+    }
+}
+
+#[rustfmt::skip]
 mod deliver {
     use alcedo_runtime::{HealthWatch, Runtime};
     use std::time::Duration;
