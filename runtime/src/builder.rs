@@ -445,7 +445,7 @@ impl Builder {
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
     /// # use alcedo_runtime::{Budget, Runtime};
     /// let runtime = Runtime::builder().package("Game").development().build()?;
-    /// runtime.create_master(&["target/debug/libspinner.so"])?;
+    /// runtime.create_master(&["/opt/game/plugins/libspinner.so"])?;
     /// while !runtime.shutdown_requested() {
     ///     runtime.tick(Budget::frame());
     /// #   break;
