@@ -89,7 +89,7 @@ impl Runtime {
             }
             ["leases"] => lines("no leases", self.unloads().leases().iter().map(ToString::to_string)),
             ["unloads"] => {
-                lines("no unloads", self.unloads().tickets().iter().map(|ticket| ticket.report().to_string()))
+                lines("no unloads", self.contexts().unloads().iter().map(|ticket| ticket.report().to_string()))
             }
             ["finalizers"] => self.drain_finalizers(PATIENCE)?.to_string(),
             ["collect"] => format!("{} collected", counted(self.collection().collect()? as u64, "object")),
@@ -217,5 +217,15 @@ mod tests {
         assert!(runtime.console("blacks").starts_with("0 black conjugates · 0 drops wait"));
         runtime.console("blacks sites on");
         assert!(runtime.console("blacks").ends_with("sites on"));
+    }
+
+    #[test]
+    fn the_unload_of_a_slim_is_listed() {
+        let runtime = runtime();
+        let reports = runtime.contexts().create_slim("reports").unwrap();
+        let _lease = reports.lease("a page is being sent").unwrap();
+        let _ticket = reports.begin_unload().unwrap();
+        let answer = runtime.console("unloads");
+        assert!(answer.contains("reports"), "{answer}");
     }
 }

@@ -41,7 +41,7 @@ fn production() -> Result<Runtime, Box<dyn std::error::Error>> {
 }
 
 fn blockers(runtime: &Runtime) {
-    for ticket in runtime.unloads().tickets() {
+    for ticket in runtime.contexts().unloads() {
         eprintln!("{}", ticket.report());
     }
 }
