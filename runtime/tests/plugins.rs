@@ -152,6 +152,12 @@ fn a_second_call_of_watch_keeps_a_change_that_is_not_loaded_yet() {
     until_tag(3);
     std::fs::copy(&builds[1], &other).expect("the second build");
     until_tag(2);
+
+    // The watch also follows the libraries of a new Master.
+    host.unload_master().expect("a Master");
+    host.create_master(std::slice::from_ref(&watched)).expect("it loads");
+    std::fs::copy(&builds[2], &watched).expect("the third build");
+    until_tag(3);
 }
 
 #[test]

@@ -40,9 +40,14 @@ impl Runtime {
 
     /// Loads `libraries` like [`Runtime::create_master`], but also under `alcedo dev`, where `create_master` ignores its argument.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
-        let _busy = self.at_safe_point("creating the Master")?;
+        let busy = self.at_safe_point("creating the Master")?;
         let _held = self.inner.core.hold_posted();
-        Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
+        master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?;
+        drop(busy);
+        if let Err(error) = self.follow_master() {
+            log!(WARN, %error, "the libraries of the new Master are not watched");
+        }
+        Ok(())
     }
 
     /// Replaces the modules of the Master by `libraries`, and keeps all objects. A failed reload is rolled back, and the report contains
@@ -131,9 +136,8 @@ impl Runtime {
         self.inner.core.world.objects.free_graveyard();
         // The modules of the Master are final, so a new watch checks if a build has replaced a library during the reload.
         drop(busy);
-        if report.is_committed() && self.inner.watch.borrow().is_some() {
-            // The reload may have changed the libraries of the Master.
-            let watched = self.watch_for(self.inner.watch_scope.get());
+        if report.is_committed() {
+            let watched = self.follow_master();
             report.warnings.extend(watched.err().map(|error| format!("new libraries are not watched: {error}")));
         }
         report.pause = paused_since.map(|since| Pause::new(since.elapsed(), report.objects_kept)).unwrap_or_default();
@@ -190,7 +194,7 @@ impl Runtime {
 
     /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload. The start of a
     /// watch reads each library once, and also reloads if a file has changed since its load. If these files are already watched, that watch
-    /// continues without this check. A reload that changes the libraries of the Master also changes the watched files.
+    /// continues without this check. A reload or a new Master with other libraries also changes the watched files.
     ///
     /// # Errors
     /// Fails if no Master is loaded, or if the folders of its libraries cannot be watched.
@@ -244,6 +248,12 @@ impl Runtime {
         // Ends the health watch only here, so that the health watch continues after an error above.
         self.end_health_watch();
         Ok(())
+    }
+
+    /// Changes the files of a watch in progress to the files of the Master, whose libraries may have changed.
+    fn follow_master(&self) -> Result<(), Error> {
+        let is_watched = self.inner.watch.borrow().is_some();
+        if is_watched { self.watch_for(self.inner.watch_scope.get()) } else { Ok(()) }
     }
 
     /// Unloads the Master: destroys the objects whose classes its modules declare, ends the modules, and unmaps their images.
