@@ -290,15 +290,41 @@ fn sorted(
     Ok(order.into_iter().filter_map(|at| values[at].take()).collect())
 }
 
-/// Returns a comparison of array elements with `needle`. If `needle` is `none`, references to destroyed objects also equal `needle`.
-pub(crate) fn equals<'a>(world: &'a World, needle: Ptr<'a>) -> impl Fn(Ptr<'_>) -> bool + 'a {
-    let is_gone = move |at: Ptr<'_>| {
-        let ty = at.ty();
-        matches!(ty, PropertyType::Object { .. } | PropertyType::WeakObject(_) | PropertyType::ScriptInterface(_))
-            && !world.objects.is_alive(handle(&at.read()))
+/// Checks if a value is `none`, an unbound delegate, or refers to a destroyed object.
+fn is_gone(world: &World, at: Ptr<'_>) -> bool {
+    let object = match at.ty() {
+        PropertyType::Object { .. } | PropertyType::WeakObject(_) | PropertyType::ScriptInterface(_) => {
+            handle(&at.read())
+        }
+        PropertyType::Delegate(_) => binding(&at.read()).object,
+        _ => return false,
     };
-    let is_none = is_gone(needle);
-    move |found: Ptr<'_>| found.equal(needle) || (is_none && is_gone(found))
+    !world.objects.is_alive(object)
+}
+
+/// Checks if two values are equal. A reference to a destroyed object equals `none`, also in a struct. A delegate that is bound to a
+/// destroyed object equals an unbound delegate.
+pub(crate) fn equal(world: &World, one: Ptr<'_>, two: Ptr<'_>) -> bool {
+    if one.equal(two) {
+        return true;
+    }
+    match (one.ty(), two.ty()) {
+        (PropertyType::Struct(of), PropertyType::Struct(other)) if one.ty().names_objects() && one.ty() == two.ty() => {
+            of.fields().iter().zip(other.fields()).all(|(field, other)| {
+                let fields = one.field(field).zip(two.field(other));
+                fields.is_some_and(|(one, two)| equal(world, one, two))
+            })
+        }
+        _ => is_gone(world, one) && is_gone(world, two),
+    }
+}
+
+/// Returns a comparison of array elements with `needle`; see [`equal`].
+pub(crate) fn equals<'a>(world: &'a World, needle: Ptr<'a>) -> impl Fn(Ptr<'_>) -> bool + 'a {
+    let ty = needle.ty();
+    // Other values, such as a reference to a live object, equal only themselves.
+    let has_others = is_gone(world, needle) || (matches!(ty, PropertyType::Struct(_)) && ty.names_objects());
+    move |found: Ptr<'_>| found.equal(needle) || (has_others && equal(world, found, needle))
 }
 
 /// Removes all elements equal to `item`. Returns the number of removed elements. Moves each remaining element at most once, and truncates

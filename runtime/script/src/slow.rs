@@ -14,7 +14,7 @@ use alcedo_uc::hir::{Cast, Conversion, Op, Operand, Unary};
 
 use crate::cost;
 use crate::exec::{Slot, Slow, Source, Transfer};
-use crate::intrinsic::missing;
+use crate::intrinsic::{equal, missing};
 use crate::machine::Machine;
 use crate::place::{Access, Registers};
 use crate::size;
@@ -137,7 +137,7 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
         Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
             if left.ty() == right.ty() || *on == Operand::Value {
                 cost::add(cost::of(left));
-                return Ok(not(left.equal(right)));
+                return Ok(not(equal(world, left, right)));
             }
             Ok(not(size::read(left)? == size::read(right)?))
         }

@@ -383,8 +383,21 @@ fn a_reference_to_a_destroyed_object_equals_none() {
             return slots.Find('Held', none) @ all.Find(none) @ all.Find(self) @ seen.Find(none)
                 @ array_find(all, nobody) @ all.RemoveItem(none) @ all.Length;
         }
+        function string Structs() {
+            local array<Slot> slots;
+            local Slot empty;
+            slots[0].Held = self;
+            slots[1].Held = new class'Robot';
+            destroy_it(slots[1].Held);
+            return (slots[0] == empty) @ (slots[1] == empty) @ slots.Find(empty) @ slots.RemoveItem(empty);
+        }
         "#,
-        &[("Ended", "True False False False True"), ("Unbound", "True True False"), ("Purged", "0 1 0 0 1 2 1")],
+        &[
+            ("Ended", "True False False False True"),
+            ("Unbound", "True True False"),
+            ("Purged", "0 1 0 0 1 2 1"),
+            ("Structs", "False True 1 1"),
+        ],
     );
 }
 
