@@ -112,8 +112,11 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
     let host = host(&[]);
     let [merchant, smuggler] = people(&host);
     let before = host.objects().iter().len();
+    let weight = host.property::<i32>("up:/Script/Game.Merchant:weight").expect("it exists");
     let report = reload(&host, &["renamed"]);
     assert_eq!(state_of(&host, smuggler), RENAMED_SMUGGLER);
+    let mass = host.property::<i32>("up:/Script/Game.Trader:mass").expect("it exists");
+    assert_eq!(weight.get(smuggler).expect("it is renamed"), 90);
     check(
         &host,
         merchant,
@@ -143,6 +146,7 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
     }
     let report = reload(&host, &[]);
     assert_eq!(state_of(&host, smuggler), SMUGGLER_AGAIN);
+    assert_eq!([&weight, &mass].map(|found| found.get(smuggler).expect("it has its first name")), [90, 90]);
     expect![[r#"
           Game.Runner is now called Game.Smuggler: 1 object
           Game.Trader is now called Game.Merchant: 1 object

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::fast_paths::FastPaths;
+use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::host::member::is_meant;
@@ -16,7 +17,7 @@ use crate::object::word_offset::{WordOffsets, fits};
 use crate::runtime::{Runtime, WeakRuntime};
 
 /// Property that is accessed by name with a Rust type; see [`Runtime::property`]. Can access objects of the named class and of derived
-/// classes, even after a reload of the class. Does not keep the runtime alive. Game thread only.
+/// classes, even after a reload has replaced the class or renamed the property. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -42,9 +43,10 @@ pub struct TypedProperty<T: HostValue> {
     runtime: WeakRuntime,
     /// ZCall name of the property, such as `up:/Script/Game.Cube:speed`.
     name: String,
-    /// Path of the class, such as `/Script/Game.Cube`.
-    class: String,
-    key: PropertyRef,
+    /// Path of the property, such as `/Script/Game.Cube:speed`.
+    path: String,
+    /// Key with the current name of the property.
+    key: RefCell<Rc<PropertyRef>>,
     fast_paths: Rc<FastPaths>,
     locations: WordOffsets,
     of: PhantomData<fn(T) -> T>,
@@ -91,7 +93,6 @@ impl Runtime {
         let path = format!("/{}", path.trim_start_matches('/'));
         let missing = || not_found(format!("`{name}` is not a property: write `up:/Script/Package.Type:Property`"));
         let property = self.core().world.types.property_by_path(&path).ok_or_else(missing)?;
-        let (class, _text) = path.split_once(':').ok_or_else(missing)?;
         if !fits::<T::Raw>(&property.ty) {
             let found = format!("a property of type {}", property.ty);
             return Err(mismatch(&name, &found, &std::any::type_name::<T>()).into());
@@ -99,8 +100,8 @@ impl Runtime {
         Ok(TypedProperty {
             runtime: self.downgrade(),
             name: name.to_owned(),
-            class: class.to_owned(),
-            key: PropertyRef::new(&property.text),
+            path,
+            key: RefCell::new(Rc::new(PropertyRef::new(&property.text))),
             fast_paths: Rc::clone(&self.core().fast_paths),
             locations: WordOffsets::new(),
             of: PhantomData,
@@ -118,8 +119,8 @@ impl<T: HostValue> TypedProperty<T> {
     /// Reads the property.
     ///
     /// # Errors
-    /// Fails if the object is destroyed or dormant, or is not of the named class. Fails if the class no longer has a property with this
-    /// name and type. Returns [`CallError::Unavailable`] if the runtime was dropped.
+    /// Fails if the object is destroyed or dormant, or is not of the named class. Fails if the name no longer refers to a property of this
+    /// type. Returns [`CallError::Unavailable`] if the runtime was dropped.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
         if self.fast_paths.may_read(self.locations.epoch())
@@ -147,23 +148,30 @@ impl<T: HostValue> TypedProperty<T> {
         }
     }
 
-    /// Caches the offset of the property for the class of this object.
-    fn resolve(&self, object: ObjectHandle) -> Result<Runtime, Error> {
+    /// Caches the offset of the property for the class of this object. Returns the key with the current name of the property.
+    fn resolve(&self, object: ObjectHandle) -> Result<(Runtime, Rc<PropertyRef>), Error> {
         let runtime = self.runtime.expect(&self.name)?;
         let core = runtime.core();
         let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        is_meant(&core.world, object, &class, &self.class)?;
-        if let Some(property) = (&self.key).find(&class) {
+        is_meant(&core.world, object, &class, self.path.split_once(':').map_or("", |(class, _)| class))?;
+        let mut key = Rc::clone(&self.key.borrow());
+        if (&*key).find(&class).is_none()
+            && let Some(renamed) = core.world.types.property_by_path(&self.path)
+        {
+            key = Rc::new(PropertyRef::new(&renamed.text));
+            self.key.replace(Rc::clone(&key));
+        }
+        if let Some(property) = (&*key).find(&class) {
             self.locations.note::<T::Raw>(core.zcalls.epoch().count(), &class, property, ClassId::NONE);
         }
-        Ok(runtime)
+        Ok((runtime, key))
     }
 
     #[cold]
     #[inline(never)]
     fn get_slow(&self, object: ObjectHandle) -> Result<T, Error> {
-        let runtime = self.resolve(object)?;
-        let read = || runtime.world().get(object, &self.key);
+        let (runtime, key) = self.resolve(object)?;
+        let read = || runtime.world().get(object, &*key);
         let value = runtime.core().zcalls.watched("up", &self.name, read)?;
         // If the property contains an enum value without an entry, `failing` returns the error of the conversion.
         Ok(failing(|| Ok(T::from_raw(value)))?)
@@ -172,8 +180,8 @@ impl<T: HostValue> TypedProperty<T> {
     #[cold]
     #[inline(never)]
     fn set_slow(&self, object: ObjectHandle, value: T::Raw) -> Result<(), Error> {
-        let runtime = self.resolve(object)?;
-        let write = || runtime.world().set(object, &self.key, value);
+        let (runtime, key) = self.resolve(object)?;
+        let write = || runtime.world().set(object, &*key, value);
         Ok(runtime.core().zcalls.watched("up", &self.name, write)?)
     }
 }
