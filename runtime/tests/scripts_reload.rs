@@ -94,6 +94,21 @@ fn an_object_has_the_subobject_that_its_base_has_gained_during_the_dormancy() {
 }
 
 #[test]
+fn an_object_that_was_dormant_keeps_the_object_that_replaced_a_subobject_of_its_base() {
+    let torch = "class Torch extends Lamp;\n";
+    let files = [("Spark.uc", "class Spark extends Actor;\n"), ("Lamp.uc", LAMP_TEXT), ("Torch.uc", torch)];
+    let package = Package::new("Tale", &files);
+    let host = host(&package);
+    let [object, other] = ["/Script/Tale.Torch", "/Script/Tale.Spark"].map(|class| spawn(&host, class));
+    host.objects().set(object, "Bulb", &Value::Object(other)).unwrap_or_else(|error| panic!("{error}"));
+    package.remove("Torch.uc");
+    reload_of(&host, &package);
+    package.write("Torch.uc", torch);
+    reload_of(&host, &package);
+    assert_eq!(get(&host, object, "Bulb"), Value::Object(other));
+}
+
+#[test]
 fn new_subobjects_of_one_reload_refer_to_each_other() {
     let spark = "class Spark extends Actor;
         var Spark Next;";

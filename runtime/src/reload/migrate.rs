@@ -17,7 +17,7 @@ use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::{add_subobject, reconstruct};
 use crate::object::path::short;
-use crate::object::value::Value;
+use crate::object::value::{Value, any_object};
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
 use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, class_awake, has_moved, key_of};
@@ -357,8 +357,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Restores the reference from a formerly dormant object to its subobject, and returns `true`. If the subobject has a different class
-    /// than the declaration, marks the subobject for destruction.
+    /// Restores the reference from a formerly dormant object to its subobject, and returns `true`. Keeps a reference to another object. If
+    /// the subobject has a different class than the declaration, marks the subobject for destruction.
     fn find_again(&mut self, object: ObjectHandle, class: &Class, subobject: &Subobject) -> Result<bool, CallError> {
         let objects = &self.core.world.objects;
         let Some(child) = objects.subobject(object, &subobject.name) else { return Ok(false) };
@@ -369,7 +369,10 @@ impl Walk<'_> {
         let types = &self.core.world.types;
         let expected = types.redirected(&class.subobject_class(subobject));
         if objects.class(child).is_some_and(|found| *types.redirected(&found.path) == *expected) {
-            objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
+            let name = &subobject.property.text;
+            if !any_object(&objects.read_value(object, name)?, |held| objects.is_alive(held)) {
+                objects.write_unasked(object, name, &Value::Object(child))?;
+            }
             return Ok(true);
         }
         self.doom(child);
