@@ -232,7 +232,10 @@ impl<W: World> Session<W> {
 
     /// Kills the world's process. An event later reports the end of the process.
     fn kill(&mut self, reason: Killing) {
-        self.killing = self.world.kill().then_some(reason);
+        // A further kill fails if the process has ended, and the event has not arrived yet.
+        if self.world.kill() {
+            self.killing = Some(reason);
+        }
     }
 
     pub(crate) fn status(&mut self) -> Status {

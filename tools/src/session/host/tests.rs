@@ -58,7 +58,7 @@ impl World for Accepting {
     }
 
     fn kill(&mut self) -> bool {
-        true
+        !self.has_ended
     }
 
     fn has_ended(&self) -> bool {
@@ -332,7 +332,11 @@ fn a_build_during_a_restart_waits_for_the_new_process() {
     session.kill(Killing::Requested);
     save("Strength");
     wait(&mut session, 2, "Built");
+    // A second kill comes after the end, and before the event.
+    session.world.has_ended = true;
+    session.kill(Killing::Hang);
     session.world.events.0.send(killed()).unwrap();
+    wait(&mut session, 3, "Stopped");
     wait(&mut session, 3, "Started");
 }
 
