@@ -136,7 +136,7 @@ fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
             Some(inside) => inside.split_once(']').unwrap_or((inside, "")),
             None => {
                 let name = rest.strip_prefix('.').unwrap_or(rest);
-                name.split_at(name.find(['.', '[']).unwrap_or(name.len()))
+                name.split_at(name_len(at.ty(), name))
             }
         };
         let next = match (rest.starts_with('['), at.ty()) {
@@ -151,6 +151,23 @@ fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
         (at, rest) = (next.ok_or_else(|| missing(at, segment))?, after);
     }
     Ok(at)
+}
+
+/// Returns the length of the field name at the start of a path. If several fields fit, for example because a display name contains a dot,
+/// selects the longest name.
+fn name_len(ty: &PropertyType, path: &str) -> usize {
+    let is_first = |name: &&str| {
+        let after = path.strip_prefix(*name);
+        after.is_some_and(|after| after.is_empty() || after.starts_with(['.', '[']))
+    };
+    let known = match ty {
+        PropertyType::Struct(of) => {
+            let names = of.fields().iter().flat_map(|field| [&*field.display, &*field.text]);
+            names.filter(is_first).map(str::len).max()
+        }
+        _ => None,
+    };
+    known.unwrap_or_else(|| path.find(['.', '[']).unwrap_or(path.len()))
 }
 
 /// Converts a number or an enum value to `f64`.
@@ -185,8 +202,12 @@ fn value_of(text: &str, ty: &PropertyType, names: &Names) -> Result<Value, CallE
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, PropertyType, text, value_of};
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::{Names, PropertyType, Value, part, text, value_of};
+    use crate::object::decl::PropertyDecl;
     use crate::object::owned::OwnedValue;
+    use crate::object::testing::structure;
 
     #[test]
     fn strings_of_each_kind_are_passed_unchanged() {
@@ -197,6 +218,29 @@ mod tests {
                 value.write(&value_of(expected, &ty, &names).expect("a string")).expect("of this type");
                 assert_eq!(text(value.as_ptr(), &names), expected, "{ty}");
             }
+        }
+    }
+
+    #[test]
+    fn a_field_is_found_by_a_display_name_with_dots_and_brackets() {
+        let names = Names::default();
+        let field = |name: &str, display: &str| {
+            let mut field = PropertyDecl::new(name, PropertyKind::F64);
+            field.meta.push(("display_name".to_owned(), display.to_owned()));
+            field
+        };
+        let car = structure("Car", &[field("speed", "Speed [m/s]"), field("top", "Max. Speed"), field("max", "Max")]);
+        let mut car = OwnedValue::zero(PropertyType::Struct(car));
+        let value = Value::parse("(speed=2, top=9, max=4)", car.ty(), &names).expect("a car");
+        car.write(&value).expect("of this type");
+        for (path, expected) in
+            [(".Speed [m/s]", "2"), (".speed", "2"), (".Max. Speed", "9"), ("Max. Speed", "9"), (".Max", "4")]
+        {
+            let found = part(car.as_ptr(), path).map(|found| text(found, &names));
+            assert_eq!(found.as_deref(), Ok(expected), "{path}");
+        }
+        for missing in [".Speed", ".Speed [m/s].x", ".Max. Height"] {
+            assert!(part(car.as_ptr(), missing).is_err(), "{missing}");
         }
     }
 }
