@@ -5,7 +5,7 @@ use crate::support;
 
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, NativeType, Natives};
-use alcedo_runtime::{CallError, Error, Frame, ObjectHandle, Runtime, Value, World};
+use alcedo_runtime::{CallError, Error, Frame, ObjectHandle, Runtime, Value, World, ZCallFunction};
 
 const OBJECT: &str = "/Script/Core.Object";
 const KEY: &str = "/Script/Test.Key";
@@ -49,6 +49,9 @@ fn host(anything: bool) -> Runtime {
     host.calls()
         .register("lend", signature("Object(/Script/Core.Object) -> Object(/Script/Core.Object)"), pass_through)
         .expect("the name is free");
+    let given = signature("Object(/Script/Core.Object) -> Object(/Script/Test.Key)");
+    let resolver = move |_: &Runtime, _: &str| Ok(ZCallFunction::new(given.clone(), pass_through));
+    host.calls().add_value_resolver("db", resolver).expect("the protocol is free");
     host
 }
 
@@ -111,6 +114,9 @@ fn entry_points() -> Vec<EntryPoint> {
         }),
         entry_point("the result of `ex:/give`", |host, _, key| {
             host.calls().call("ex:/give", &[Value::Object(key)]).map(drop)
+        }),
+        entry_point("the result of `db:/give`", |host, _, key| {
+            host.calls().call("db:/give", &[Value::Object(key)]).map(drop)
         }),
         entry_point("a new value of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
             host.conjugates()

@@ -220,11 +220,11 @@ fn await_result(
 }
 
 /// Checks that objects in the result of a host function match the registered signature. Returns [`CallError::WrongClass`] if an object is
-/// not of the class in the signature.
+/// not of the class in the signature. `name` is the full name of the function.
 pub(crate) fn check_result(core: &Core, name: &str, signature: &Signature, value: &Value) -> Result<(), CallError> {
     match signature.0.result.as_deref() {
         Some(word) if value.kind() == word.kind() && may_name_objects(word) => {
-            core.world.check_objects(&type_of(core, word)?, value, || format!("the result of `ex:/{name}`"))
+            core.world.check_objects(&type_of(core, word)?, value, || format!("the result of `{name}`"))
         }
         _ => Ok(()),
     }

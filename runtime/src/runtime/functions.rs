@@ -318,7 +318,7 @@ impl Calls<'_> {
         }
         let site = Site::new("registered function", &body);
         let function: Rc<KeptBody<HostBody>> = Rc::new(KeptBody::new(Rc::new(body)));
-        let body = self.0.body(name, &signature, Rc::clone(&function));
+        let body = self.0.body(&format!("ex:/{name}"), &signature, Rc::clone(&function));
         dynamic_call::register(&self.0.inner.core, name, signature, effect, body)?;
         self.0.inner.keep(function, site);
         Ok(())
