@@ -3,11 +3,13 @@
 
 use crate::support;
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use alcedo_runtime::host::TypedFunction;
 use alcedo_runtime::zcall::{Answer, Call, PlainProtocol, Resolved, StepAnswer, ZCallName};
-use alcedo_runtime::{CallError, Error, Runtime, Signature, Value};
+use alcedo_runtime::{CallError, Error, Runtime, Signature, Value, WeakRuntime};
 use expect_test::{Expect, expect};
 
 fn ledger(features: &[&str], tag: u64) -> PathBuf {
@@ -181,6 +183,26 @@ fn a_rollback_leaves_names_of_the_old_generation_unchanged() {
     check(&host, "console:/build", &[], expect!["Some(U64(1))"]);
     reload(&host, &[ledger(&[], 3)]);
     check(&host, "console:/build", &[], expect!["Some(U64(3))"]);
+}
+
+#[test]
+fn names_of_a_module_that_stays_are_refused_before_a_commit_with_the_typed_error() {
+    let _alone = support::record("ledger");
+    let (host, found) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
+    let (known, inner) = (Rc::clone(&host), Rc::clone(&found));
+    let builder = support::builder().on_event(move |_| {
+        let Some(host) = known.borrow().as_ref().and_then(WeakRuntime::upgrade) else { return };
+        let resolved = host.calls().resolve("db:/USERS.count");
+        inner.borrow_mut().push(resolved);
+    });
+    let libraries = |tag| [ledger(&[], 1), support::tagged("switchboard", &[], tag)];
+    let runtime = support::host_of(builder, &libraries(1));
+    *host.borrow_mut() = Some(runtime.downgrade());
+    let report = runtime.reload_changed(&libraries(2)).expect("a Master");
+    assert_eq!(report.into_result().unwrap_or_else(|report| panic!("{report}")).modules, ["switchboard"]);
+    let is_refused = |found: &Result<_, Error>| matches!(found, Err(Error::Call(CallError::DuringRebuild { .. })));
+    let found = found.borrow();
+    assert!(found.iter().any(is_refused) && found.iter().all(|one| one.is_ok() || is_refused(one)), "{found:?}");
 }
 
 #[test]

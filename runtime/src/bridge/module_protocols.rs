@@ -57,6 +57,10 @@ pub(crate) fn add_protocol(
         address.fixed("/")?;
         let begin = address.error(NameErrorKind::Empty("address"));
         let text = address.all("address")?;
+        // The resolvers of the protocol belong to this module, so the lookup of the name then fails with the typed error.
+        if alive(&code.core).is_ok_and(|core| is_refused(&core, code.gate.tag().id)) {
+            return Ok(format!("/{text}"));
+        }
         let (done, spelling) = collect_text(|sink| {
             // SAFETY: the module registered the function together with `number`. The gate is open, so the image is mapped. The other
             // arguments are borrowed for the call.
@@ -113,8 +117,7 @@ struct Registered {
 
 impl Registered {
     fn new(core: &Rc<Core>, module: ModuleId, what: String) -> Result<Self, CallError> {
-        let mode = &core.world.mode;
-        if mode.is_before_commit() && !mode.is_starting(module) {
+        if is_refused(core, module) {
             return Err(CallError::DuringRebuild { action: format!("registering {what}") });
         }
         Ok(Self { core: Rc::downgrade(core), gate: core.tasks.gate(module)?, what: what.into() })
@@ -127,6 +130,12 @@ impl Registered {
         core.world.mode.may_call(name, || Reach::Static(self.gate.tag().id))?;
         core.red.call_module(&self.gate, &self.what, call)
     }
+}
+
+/// Checks if code of the module may not run now, because a rollback could not undo its effects.
+fn is_refused(core: &Core, module: ModuleId) -> bool {
+    let mode = &core.world.mode;
+    mode.is_before_commit() && !mode.is_starting(module)
 }
 
 /// Function that a resolver of a module has returned.
