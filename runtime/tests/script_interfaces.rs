@@ -120,6 +120,23 @@ fn a_package_calls_through_the_interface_of_another_and_follows_its_reloads() {
 }
 
 #[test]
+fn a_call_by_the_name_of_an_interface_function_follows_a_change_of_its_parameters() {
+    let stage = Stage::new();
+    let horn = Value::Object(stage.spawn("/Script/Brass.Horn"));
+    let shout = |arguments: &[Value]| {
+        let shouted = stage.host.calls().call("uf:/Script/Brass.Loud:Shout", arguments);
+        shouted.unwrap_or_else(|error| panic!("{error}"))
+    };
+    assert_eq!(shout(&[horn.clone(), Value::I32(1)]), Some(Value::Text("toot 1".to_owned())));
+    for file in ["Brass/Loud.uc", "Brass/Horn.uc"] {
+        stage.edit(file, "Shout(int Times)", "Shout(int Times, bool Softly)");
+    }
+    stage.edit("Town/Band.uc", "L.Shout(2)", "L.Shout(2, true)");
+    stage.reload();
+    assert_eq!(shout(&[horn, Value::I32(2), Value::Bool(true)]), Some(Value::Text("toot 3".to_owned())));
+}
+
+#[test]
 fn a_class_not_implementing_its_interface_is_refused_and_the_old_remains() {
     let stage = Stage::new();
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));

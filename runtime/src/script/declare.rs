@@ -52,7 +52,7 @@ impl Bodies {
 pub(crate) fn batch(package: &hir::Package, tag: u64) -> (Batch, Bodies) {
     let mut bodies = Bodies::default();
     let batch = Batch {
-        interfaces: package.interfaces.iter().map(|found| interface(package, found)).collect(),
+        interfaces: package.interfaces.iter().map(|found| interface(package, found, tag)).collect(),
         enums: package.enums.iter().map(|found| enumeration(package, found)).collect(),
         delegates: package.delegates.iter().map(|found| delegate(package, found)).collect(),
         structs: package.structs.iter().map(|found| structure(package, found)).collect(),
@@ -95,11 +95,12 @@ fn structure(package: &hir::Package, found: &hir::Struct) -> StructDecl {
     }
 }
 
-fn interface(package: &hir::Package, found: &hir::Interface) -> InterfaceDecl {
+fn interface(package: &hir::Package, found: &hir::Interface, tag: u64) -> InterfaceDecl {
     let function = |found: &hir::InterfaceFunction| FunctionDecl {
         flags: function_flags::CALLABLE,
         params: params(&found.params, found.result.as_ref()),
         doc: found.doc.clone(),
+        tag,
         ..FunctionDecl::without_body(&found.name)
     };
     InterfaceDecl {
