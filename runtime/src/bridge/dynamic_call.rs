@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use crate::boundary::{CallError, catch_panics, not_found};
-use crate::bridge::core::Core;
+use crate::bridge::core::{Core, HostOfWorld, alive};
 use crate::bridge::delegates;
 use crate::bridge::slots::{self, Source};
 use crate::handles::ZCallHandle;
@@ -315,8 +315,7 @@ pub(crate) fn reach(effect: Effect) -> Reach {
     }
 }
 
-/// Registers a host function as `ex:/name`. Returns an error if the name is used or invalid, if a type does not exist, or if a reload could
-/// change a type.
+/// Registers a host function as `ex:/name`. Returns an error if the name is used or invalid, and the errors of [`host_function`].
 pub(crate) fn register(
     core: &Core,
     name: &str,
@@ -328,7 +327,8 @@ pub(crate) fn register(
     core.explicit.register(name, function)
 }
 
-/// Creates a host function for calls by `path`. Returns an error if a type does not exist, or if a reload could change a type.
+/// Creates a host function for calls by `path`. Returns an error if a type does not exist, or if a reload could change the fields of a
+/// type.
 pub(crate) fn host_function(
     core: &Core,
     path: String,
@@ -349,10 +349,25 @@ pub(crate) fn host_function(
     };
     let params: Vec<PropertyType> = signature.0.arguments.iter().map(lasting).collect::<Result<_, _>>()?;
     let result = signature.0.result.as_deref().map(lasting).transpose()?;
-    let (words, mode) = (signature.to_string(), core.world.mode.clone());
+    let is_of_module =
+        |ty: &PropertyType| ty.any(&|ty| matches!(ty, PropertyType::Enum(of) if of.origin != Origin::Native));
+    // A reload may change the numbers of a module's enum. If the signature contains such an enum, each call looks up the types.
+    let lasts = !params.iter().chain(&result).any(is_of_module);
+    let known = lasts.then_some((params, result));
+    let host = HostOfWorld::of(&core.world).and_then(HostOfWorld::core);
+    let host = host.as_ref().map(Rc::downgrade).unwrap_or_default();
+    let (words, mode, types) = (signature.to_string(), core.world.mode.clone(), signature.0.clone());
     let call = move |call: Call<'_>| {
         let mut buffer = call.into_buffer();
         mode.may_call(&path, || reach(effect))?;
+        let current;
+        let (params, result) = match &known {
+            Some(known) => known,
+            None => {
+                current = delegates::types_of(&types, &alive(&host)?.world)?;
+                &current
+            }
+        };
         let count = params.len();
         buffer.expect_len(count + usize::from(result.is_some()))?;
         let arguments = params.iter().enumerate().map(|(at, ty)| read_argument(&buffer, at, ty));
@@ -444,7 +459,8 @@ mod tests {
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
     use crate::object::World;
-    use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
+    use crate::object::decl::{Batch, ClassDecl, EnumDecl, FunctionDecl, PropertyDecl, StructDecl};
+    use crate::object::enums::EnumEntry;
     use crate::object::origin::Origin;
     use crate::object::property::PropertyType;
     use crate::object::testing::native_thunk;
@@ -599,5 +615,38 @@ mod tests {
         register(&core, "total", signature, Effect::Any, Rc::new(total)).expect("the name is free");
         let result = zcall(&core, "ex:/total", &[value(&core, "Array(f64)", "(1, 2, 3)")]).unwrap().unwrap();
         assert_eq!(result.print(&core.world.names), r#"(("count", 3))"#);
+    }
+
+    #[test]
+    fn a_function_with_values_follows_a_changed_enum_of_a_module() {
+        let (core, _) = host();
+        let types = &core.world.types;
+        let declare = |underlying, entries: [&str; 2]| {
+            let entry = |(number, name): (i128, &str)| EnumEntry {
+                name: name.into(),
+                number,
+                display: "".into(),
+                is_hidden: false,
+                doc: "".into(),
+            };
+            let entries = (0..).zip(entries).map(entry).collect();
+            let mood = EnumDecl { entries, ..EnumDecl::new("Game", "Mood", underlying, Origin::Dynamic) };
+            let batch = Batch { enums: vec![mood], ..Batch::default() };
+            types.declare(&core.world.names, &batch).expect("an enum");
+        };
+        let print = |arguments: &[Value]| match arguments {
+            [Value::Enum(mood)] => Ok(Some(Value::Text(mood.to_string()))),
+            other => panic!("{other:?}"),
+        };
+        declare(PropertyKind::U8, ["Calm", "Angry"]);
+        let signature = "Enum(/Script/Game.Mood) -> String".parse().unwrap();
+        register(&core, "print", signature, Effect::Any, Rc::new(print)).expect("the name is free");
+        let call = || zcall(&core, "ex:/print", &[value(&core, "Enum(/Script/Game.Mood)", "Angry")]);
+        assert_eq!(call(), Ok(Some(Value::Text("Angry".into()))));
+        types.begin_shadow();
+        types.hide_in_shadow(["/Script/Game.Mood"]);
+        declare(PropertyKind::I32, ["Angry", "Calm"]);
+        types.commit_shadow();
+        assert_eq!(call(), Ok(Some(Value::Text("Angry".into()))));
     }
 }
