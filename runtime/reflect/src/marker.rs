@@ -1,5 +1,5 @@
 //! Marker of the garbage collector's mark phase (short: mark). Memory latency dominates the cost of a mark, so the marker processes objects
-//! in batches and prefetches the next objects. The marker is not recursive. Per object, the marker needs only two bits and a queue entry.
+//! in batches and prefetches the next objects. The marker is not recursive. Per object, the marker needs only three bits and a queue entry.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
 use std::cmp::Reverse;
@@ -28,6 +28,10 @@ const HOOK_BATCH: usize = if cfg!(test) { 1 } else { 64 };
 
 /// Number of blocks of 64 slots that a sweep scans between two checks of the time limit.
 const BLOCKS_PER_CHECK: usize = if cfg!(test) { 1 } else { 4 };
+
+/// Average number of scans per slot after which a mark ignores its time limit. Code may write references faster than the slices scan the
+/// written objects. Without this limit, the mark would then never complete.
+const MAX_SCANS: u64 = 16;
 
 /// Maximum number of objects that hooks create between two resets of the counter. A hook may create objects of its own class. Without this
 /// limit, the mark would then never complete.
@@ -63,7 +67,11 @@ pub(crate) struct Marker {
     /// Slots of reached objects. Each reached object was already scanned, or is queued in `open`.
     marked: Bits,
     open: Vec<u32>,
-    /// Objects to scan again, because they were created, written to, or added to the root set.
+    /// Slots in `open`. A queued object that is written to is not queued a second time.
+    queued: Bits,
+    /// Number of scanned objects.
+    scanned: u64,
+    /// Objects to mark, because they were created or added to the root set, or because a hook refers to them.
     again: Vec<ObjectHandle>,
     /// First slot that the scan of the root set has not visited.
     next_root: u32,
@@ -124,17 +132,21 @@ impl Marker {
 
     /// If the object was reached, queues the object for a new scan. Called for each write to an object.
     pub(crate) fn rescan(&mut self, object: ObjectHandle) {
-        if self.marked.get(object.index()) {
-            self.marked.put(object.index(), false);
-            self.again.push(object);
+        if self.marked.get(object.index()) && self.queued.take(object.index()) {
+            self.open.push(object.index());
         }
     }
 
     /// Marks the objects that `each_root` passes to its argument. Returns `true` if any object is queued.
     pub(super) fn shade_roots(&mut self, slots: &Slots, each_root: impl FnOnce(&mut dyn FnMut(ObjectHandle))) -> bool {
-        self.marked.reserve(slots.len());
+        self.reserve(slots);
         each_root(&mut |object| self.shade(slots, object));
         !self.open.is_empty()
+    }
+
+    fn reserve(&mut self, slots: &Slots) {
+        let Self { marked, queued, hook_queued, .. } = self;
+        [marked, queued, hook_queued].into_iter().for_each(|bits| bits.reserve(slots.len()));
     }
 
     /// Queues all native objects whose hooks were called, because changes to the references that these hooks report are not tracked.
@@ -158,11 +170,10 @@ impl Marker {
         true
     }
 
-    /// Marks the root set, and scans objects until the queue is empty or `has_time` returns `false`. Returns `true` if the queue is empty.
-    /// Does not call hooks of native objects.
+    /// Marks the root set, and scans objects until the queue is empty or `has_time` returns `false`. Ignores `has_time` after
+    /// [`MAX_SCANS`]. Returns `true` if the queue is empty. Does not call hooks of native objects.
     pub(super) fn run(&mut self, slots: &Slots, roots: &Bits, has_time: &mut dyn FnMut() -> bool) -> bool {
-        self.marked.reserve(slots.len());
-        self.hook_queued.reserve(slots.len());
+        self.reserve(slots);
         for object in std::mem::take(&mut self.again) {
             self.shade(slots, object);
         }
@@ -173,7 +184,7 @@ impl Marker {
                 }
                 self.scan_batch(slots);
             }
-            if !has_time() {
+            if self.scanned <= MAX_SCANS * u64::from(slots.len()) && !has_time() {
                 return false;
             }
         }
@@ -202,7 +213,8 @@ impl Marker {
         self.sweeping.is_some()
     }
 
-    /// Returns the next unreached object in order of creation. All queues must be empty, because queued objects are not marked yet.
+    /// Returns the next unreached object in order of creation. All queues must be empty, because queued objects may refer to objects that
+    /// are not marked yet.
     pub(super) fn next_dead(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> Sweep {
         let Self { marked, sweeping, .. } = self;
         let Sweeping { blocks, unreached } = sweeping.get_or_insert_with(|| {
@@ -235,6 +247,7 @@ impl Marker {
     #[inline]
     fn shade(&mut self, slots: &Slots, object: ObjectHandle) {
         if slots.columns().find(object).is_some() && self.marked.take(object.index()) {
+            self.queued.put(object.index(), true);
             self.open.push(object.index());
         }
     }
@@ -246,6 +259,7 @@ impl Marker {
         while count < BATCH
             && let Some(index) = self.open.pop()
         {
+            self.queued.put(index, false);
             let entry = columns.entry(index);
             // The object may have been released since it was queued. A new object in its slot is queued separately.
             if entry.serial != 0 {
@@ -254,6 +268,7 @@ impl Marker {
                 count += 1;
             }
         }
+        self.scanned += count as u64;
         for &(memory, class, index) in &batch[..count] {
             // SAFETY: memory and class of the object were read from the column above. No object is released during a slice of a mark.
             unsafe { self.scan(slots, memory, class, index) };

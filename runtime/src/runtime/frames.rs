@@ -30,7 +30,8 @@ pub struct Budget {
     pub seconds: f32,
     /// Time limit for an incremental collection; one millisecond by default. A tick may exceed the limit by the time to destroy one object
     /// with its subobjects, including the hooks that the destruction runs. A tick may also exceed the limit by the time of the
-    /// `add_references` hooks of native classes. After the mark phase, these hooks run again in each tick.
+    /// `add_references` hooks of native classes. After the mark phase, these hooks run again in each tick. If code writes references faster
+    /// than the collection scans the written objects, the collection finally exceeds the limit, because it would otherwise never complete.
     pub collection: Duration,
 }
 

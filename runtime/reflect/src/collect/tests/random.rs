@@ -275,6 +275,25 @@ fn reachable_objects_are_never_destroyed_by_a_sweep() {
 }
 
 #[test]
+fn a_mark_completes_although_all_objects_are_written_between_slices() {
+    let test = Test::new();
+    let objects = &test.world.objects;
+    let roots: Vec<_> = (0..100).map(|_| objects.allocate(&test.class, None, ObjectHandle::NONE, 0)).collect();
+    roots.iter().for_each(|root| assert!(objects.add_root(*root)));
+    let no_roots = |_: &mut dyn FnMut(ObjectHandle)| ();
+    begin(&test.world, &no_roots);
+    let write = |object: &ObjectHandle| objects.write_value(*object, "one", &Value::Object(roots[0])).unwrap();
+    let is_complete = (0..1000).any(|_| {
+        let is_complete = mark(&test.world, &no_roots, &mut || false) == Ok(true);
+        if !is_complete {
+            roots.iter().for_each(write);
+        }
+        is_complete
+    });
+    assert!(is_complete && end_mark(&test.world).is_empty());
+}
+
+#[test]
 fn starting_a_shadow_aborts_the_mark() {
     let test = Test::new();
     let no_roots = |_: &mut dyn FnMut(ObjectHandle)| ();
