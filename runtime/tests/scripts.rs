@@ -174,6 +174,27 @@ fn only_changed_modules_and_their_dependents_are_replaced() {
 }
 
 #[test]
+fn plugin_parts_of_script_objects_end_although_a_reload_keeps_their_module() {
+    let record = support::record("hoard");
+    let package = Package::new("Tale", &[("Den.uc", "class Den extends Cave;\n\nvar int Size;\n")]);
+    let modules = [package.folder.clone(), support::plugin("hoard", &[])];
+    let host = support::host_of(builder(), &modules);
+    let _den = spawn(&host, "/Script/Tale.Den");
+    for (from, added) in [("Size;", "\nvar int Depth;"), ("Depth;", "\n\nfunction int Dig()\n{\n    return 1;\n}")] {
+        package.edit("Den.uc", from, &format!("{from}{added}"));
+        for fails in [true, false] {
+            let fault = Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error };
+            let armed = fails.then(|| faults::arm(fault));
+            let report = host.reload_changed(&modules).expect("a Master");
+            drop(armed);
+            assert_eq!((report.is_committed(), report.kept_modules.len()), (!fails, usize::from(!fails)), "{report}");
+            assert!(host.drain_finalizers(Duration::from_secs(60)).expect("a safe point").is_complete);
+            assert_eq!(record.take(), "the cave ends\n".repeat(2), "the object and its class default object: {report}");
+        }
+    }
+}
+
+#[test]
 fn an_unload_ends_the_objects_of_scripts_and_their_classes() {
     let package = Package::tale();
     let host = host(&package);

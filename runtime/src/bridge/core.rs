@@ -24,7 +24,7 @@ use crate::conjugate::class_hook_table::ClassHookTable;
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::hot::HotFrames;
 use crate::conjugate::owned_values::OwnedValues;
-use crate::conjugate::pairs::Pairs;
+use crate::conjugate::pairs::{ConjugateKey, Pairs};
 use crate::conjugate::red::RedStack;
 use crate::faults::{self, ReloadStep};
 use crate::game_thread::{GameThread, GameThreadId};
@@ -34,6 +34,7 @@ use crate::lease::Leases;
 use crate::logs::Logs;
 use crate::object::World;
 use crate::object::construction::destroy;
+use crate::object::objects::Replaced;
 use crate::watchdog::{GAME_THREAD, Listener, Source, Watchdog};
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
@@ -334,6 +335,14 @@ impl Core {
             destroy(&self.world, &self.plugins(), owner);
         }
         must_destroy
+    }
+
+    /// Ends the conjugates that a commit or a rollback has replaced. Passes the plugin parts of these conjugates to the finalizer thread.
+    /// The caller must be at a safe point.
+    pub(crate) fn end_replaced(&self, replaced: &Replaced) {
+        let mut ended = self.finalizer.ended_parts();
+        let keys = replaced.conjugates().filter_map(ConjugateKey::from_word);
+        keys.for_each(|key| self.pairs.release(key, &mut ended));
     }
 
     /// Suspends all names that these modules offer. [`Core::take_back`] resumes the names.

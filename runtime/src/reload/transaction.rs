@@ -369,9 +369,14 @@ impl Run<'_> {
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
+                let (objects, classes) = replaced.take().unzip();
+                // A kept module has built the plugin parts of objects whose class a replaced script package declares.
+                let are_parts_kept =
+                    !self.report.kept_modules.is_empty() && self.replaced.iter().any(|module| module.info().is_scripts);
+                objects.filter(|_| are_parts_kept).iter().for_each(|objects| core.end_replaced(objects));
                 // Drops the replaced classes. Dropping the last class that is bound to a C library closes the library. The unload waits for
                 // the close.
-                let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
+                let classes = classes.unwrap_or_default();
                 self.report.structure.extend(unbind_broken(core));
                 for part in removed_subobjects.iter().copied() {
                     core.announce_end(part, |_object, _message| {});

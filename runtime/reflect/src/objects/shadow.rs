@@ -23,6 +23,15 @@ pub struct Replaced {
     copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
 }
 
+impl Replaced {
+    /// Returns the numbers of the conjugates that the objects had with these bodies and classes. Some of these conjugates may have ended.
+    pub fn conjugates(&self) -> impl Iterator<Item = u64> {
+        let staged = self.bodies.iter().map(|(_, _, built)| built);
+        let all = staged.chain(self.bindings.objects.iter().map(|(_, built)| built));
+        all.map(|built| built.plugin_part().word).filter(|word| *word != 0)
+    }
+}
+
 /// Objects that keep their bodies, with the state that a rollback restores.
 #[derive(Debug, Default)]
 pub(super) struct Rebound {
@@ -251,13 +260,15 @@ impl Objects {
             // An object that was created in the shadow may have been destroyed. A new object may then use its slot.
             let Some(tenant) = store.slots.get_mut(*object) else { continue };
             std::mem::swap(&mut tenant.body, body);
-            store.slots.rebuilt(*object, *built);
+            if let Some(dropped) = store.slots.rebuilt(*object, *built) {
+                *built = dropped;
+            }
         }
         for (object, copy) in &shadow.copies {
             let Some(tenant) = store.slots.get(*object) else { continue };
             assert!(tenant.body.view().copy_all(copy.view()), "values are copied between bodies of one schema");
         }
-        let mut undone: Vec<Rc<Class>> = Vec::new();
+        let (mut undone, mut dropped) = (Vec::<Rc<Class>>::new(), Vec::new());
         for (object, class, built) in shadow.rebound.iter() {
             let Some(tenant) = store.slots.get_mut(object) else { continue };
             let mut class = Rc::clone(class);
@@ -267,8 +278,9 @@ impl Objects {
                 undone.push(class);
             }
             (tenant.body.dormant, tenant.body.removed) = (None, None);
-            store.slots.rebuilt(object, built);
+            dropped.extend(store.slots.rebuilt(object, built).map(|built| (object, built)));
         }
+        shadow.rebound.objects = dropped;
         // The caller drops the new classes together with the list.
         let end = shadow.rebound.objects.len();
         shadow.rebound.classes.extend(undone.into_iter().map(|class| (class, end)));

@@ -126,7 +126,8 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassI
 /// Drops the shadow of the object store, and destroys all objects that were created during the shadow. Returns the number of destroyed
 /// objects per class path.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
-    let (_replaced, created) = core.world.objects.drop_shadow();
+    let (replaced, created) = core.world.objects.drop_shadow();
+    core.end_replaced(&replaced);
     let mut constructions = BTreeMap::new();
     for class in created.iter().filter_map(|object| core.world.objects.class(*object)) {
         *constructions.entry(class.path.to_string()).or_default() += 1;
