@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use alcedo_runtime::zcall::{Answer, Call, PlainProtocol, Resolved, ZCallName};
-use alcedo_runtime::{AnyConjugate, Budget, CallError, LeaseKind, ObjectHandle, Runtime, Signature, Value};
+use alcedo_runtime::{AnyConjugate, CallError, LeaseKind, ObjectHandle, Runtime, Signature, Value};
 use expect_test::expect;
 
 const CAVE: &str = "/Script/Game.Cave";
@@ -42,7 +42,7 @@ fn cave(host: &Runtime, count: u32) -> ObjectHandle {
 
 fn until_flushed(host: &Runtime) {
     support::until("all that was dropped is released", || {
-        host.tick(Budget::frame());
+        host.safe_point();
         host.conjugates().owned_values().queued == 0
     });
 }
@@ -73,7 +73,7 @@ fn owned_values_are_counted_by_type_and_released() {
 }
 
 #[test]
-fn values_dropped_on_eight_threads_are_released_in_ticks() {
+fn values_dropped_on_eight_threads_are_released_at_safe_points() {
     let host = host();
     let cave = cave(&host, 400);
     query(&host, cave, "scatter", &[Value::U32(8)]);

@@ -160,7 +160,7 @@ impl Conjugates<'_> {
     pub fn give_back(&self, black: AnyConjugate) {
         let (owned_values, black) = (&self.0.inner.core.owned_values, BlackHandle(black.0.0));
         match owned_values.owner(black) == Some(ModuleId::HOST) {
-            // A slice of the value may be borrowed now, so the next tick drops the value.
+            // A slice of the value may be borrowed now, so the next safe point drops the value.
             true if self.0.inner.core.world.slices.are_out() => owned_values.drops.leave(black),
             true => owned_values.dispose(black),
             false => {}

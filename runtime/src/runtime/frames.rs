@@ -93,8 +93,6 @@ impl Runtime {
             }
         };
         self.inner.core.tasks.advance(seconds);
-        let begun = Instant::now();
-        self.inner.core.owned_values.flush(&mut || begun.elapsed());
         self.call_tickers(seconds);
         let core = &self.inner.core;
         if !self.code_runs() && core.red.hot().stack().is_here() {
@@ -160,10 +158,11 @@ impl Runtime {
         }
     }
 
-    /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory. Has no effect while code
-    /// of a plugin or script, or a hook of a native class, is on the stack. Only logs a warning on the stack of a coroutine. If the stack
-    /// is nearly exhausted, posted closures of modules stay queued until a later safe point. Also ends the hosts of this thread whose last
-    /// handle was dropped on a coroutine, and waits for their unloads like a drop of the last handle.
+    /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory, including values that
+    /// plugin code has dropped on other threads. Has no effect while code of a plugin or script, or a hook of a native class, is on the
+    /// stack. Only logs a warning on the stack of a coroutine. If the stack is nearly exhausted, posted closures of modules stay queued
+    /// until a later safe point. Also ends the hosts of this thread whose last handle was dropped on a coroutine, and waits for their
+    /// unloads like a drop of the last handle.
     ///
     /// # Examples
     /// ```rust
@@ -194,6 +193,8 @@ impl Runtime {
         core.tasks.end_expired(&core.world, &core.red);
         core.pump_posted(usize::MAX);
         core.finalizer.release();
+        let begun = Instant::now();
+        core.owned_values.flush(&mut || begun.elapsed());
         self.inner.note_finalizer_failures();
         self.tend_unloads();
         self.inner.loads.log_uses();
