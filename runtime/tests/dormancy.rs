@@ -437,6 +437,34 @@ fn loaded_without_a_master() -> (Runtime, ObjectHandle) {
 }
 
 #[test]
+fn an_own_value_equal_to_the_default_of_the_base_survives_files_and_dormancy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("world");
+    let first = host();
+    let [ghost, _] = ghosts(&first);
+    first.objects().set(ghost, "can_tick", &Value::Bool(false)).expect("a flag");
+    let saved_path = first.objects().path_of(ghost).expect("a path");
+    let can_tick = |host: &Runtime| {
+        let ghost = host.objects().at_path(&saved_path).expect("it was loaded");
+        host.objects().get(ghost, "can_tick").expect("a flag")
+    };
+    first.worlds().save(&path).expect("it is saved");
+    let second = support::builder().build().expect("a host");
+    for _ in 0..2 {
+        second.worlds().load(&path).expect("it is loaded");
+        second.worlds().save(&path).expect("it is saved");
+    }
+    second.create_master(&[support::plugin("migration", &[])]).expect("a Master");
+    reload(&second, &[]);
+    assert_eq!(can_tick(&second), Value::Bool(false), "the class has another default than its base");
+    reload(&second, &["v2"]);
+    second.worlds().save(&path).expect("it is saved");
+    let third = host();
+    third.worlds().load(&path).expect("it is loaded");
+    assert_eq!(can_tick(&third), Value::Bool(false));
+}
+
+#[test]
 fn objects_that_were_loaded_before_their_master_wake_in_its_first_reload() {
     let (host, changed) = loaded_without_a_master();
     host.create_master(&[support::plugin("migration", &[])]).expect("a Master");

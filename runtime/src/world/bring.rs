@@ -355,6 +355,18 @@ impl<'a> Bringing<'a> {
         for change in &plan.added {
             self.report.properties[*change].followed += 1;
         }
+        if let ObjectPlan::Dormant { .. } = plan.object_plan {
+            // Marks own values that equal a default of the base class, because the missing class may have another default.
+            let has_default = |(property, value): &&(Rc<Property>, Value)| {
+                let default = self.core.world.objects.read_value(plan.class.cdo.get(), &property.text);
+                default.as_ref() == Ok(value) && aside.iter().all(|(name, _)| *name != property.text)
+            };
+            let mark = |(property, value): &(Rc<Property>, Value)| {
+                (Rc::clone(&property.text), Aside::from(value.clone()).of_type(&property.ty))
+            };
+            let marked: SavedAside = own.iter().filter(has_default).map(mark).collect();
+            aside.extend(marked);
+        }
         (own, asleep, aside)
     }
 

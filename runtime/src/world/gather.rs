@@ -336,6 +336,13 @@ impl Gathering<'_> {
         let (core, indexes, are_own) = (self.core, self.indexes, &mut self.are_own);
         let (world, cdo, own) = (&core.world, notes.class.cdo.get(), body.view());
         let reference = |object| indexes.reference(object);
+        // An own value of a dormant object that equals the default of the base class is also put aside.
+        let aside = body.removed.as_deref().filter(|_| body.dormant.is_some());
+        let is_own = |property: &Property| -> Result<bool, CallError> {
+            let Some(aside) = aside.and_then(|aside| aside.get(&property.text)) else { return Ok(false) };
+            let now = own.read(property)?;
+            Ok(aside.value == now || aside.instead.as_ref() == Some(&now))
+        };
         world.objects.with_body(cdo, |template| {
             let default = template.view();
             let is_compared =
@@ -345,7 +352,7 @@ impl Gathering<'_> {
                     true => !are_own[index as usize],
                     false => kind.is_had(core, property, (object, own), (cdo, default))?,
                 };
-                if is_default {
+                if is_default && !is_own(property)? {
                     continue;
                 }
                 let value = FileValue::of(&own.read(property)?, &world.names, &reference);
