@@ -247,10 +247,7 @@ impl<'a> Body<'a> {
         let description = match self.side {
             Side::Plugin => {
                 let at = self.add_names(method, &defaults);
-                match method.is_static() {
-                    true => static_function::of_class(method, &at, flags, &cell, (&metadata, &body)),
-                    false => method.description(&at, flags, overrides, &cell, (&metadata, &body)),
-                }
+                method.description(&at, flags, overrides, &cell, (&metadata, &body))
             }
             // Each function of a native class has its own trampoline type.
             Side::Host => {

@@ -230,7 +230,7 @@ impl Method {
         quote! { (#text, &[#(#names),*], &[#(#defaults),*], &[#location]) }
     }
 
-    /// Expands to the description of a method whose body is `body`. The method's names are at position `at` in the table of names.
+    /// Expands to the description of a function whose body is `body`. The function's names are at position `at` in the table of names.
     pub(crate) fn description(
         &self,
         at: &Literal,
@@ -239,12 +239,19 @@ impl Method {
         cell: &str,
         (metadata, body): (&str, &TokenStream),
     ) -> TokenStream {
+        let (types, patterns) = (self.parameters.iter().map(Parameter::parameter_type), self.patterns());
+        let (result, returned, span) = (self.result_type(), self.result.returned_type(), self.result.span());
+        if self.is_static() {
+            let path = quote_spanned! {span=> ::alcedo_plugin_api::__private::static_method };
+            let fixed = specifiers::tokens(&format!("{flags}, &{cell}, {metadata}"));
+            return quote! {
+                #path::<AlcedoMethods, #at, (#(#types,)*), #result, #returned, _>(#fixed, |#patterns| { #body })
+            };
+        }
         let receiver = self.receiver();
         let part = format_ident!("{}", if self.self_kind == SelfKind::Untouched { "_" } else { "part" });
         let this = format_ident!("{}", if self.has_this { "this" } else { "_" });
-        let (types, patterns) = (self.parameters.iter().map(Parameter::parameter_type), self.patterns());
-        let (result, returned) = (self.result_type(), self.result.returned_type());
-        let path = quote_spanned! {self.result.span()=> ::alcedo_plugin_api::__private::method };
+        let path = quote_spanned! {span=> ::alcedo_plugin_api::__private::method };
         let fixed = specifiers::tokens(&format!("({flags}, &{cell}, {metadata})"));
         quote! {
             #path::<AlcedoMethods, #at, __alcedo::#receiver, (#(#types,)*), #result, #returned, _>(

@@ -1,15 +1,14 @@
 //! Describes functions by a call of a builder: events that only scripts implement, custom thunks, functions of C libraries, and functions
-//! of native classes. Also describes static functions, and expands the defaults of the last parameters of any function.
+//! of native classes. Also expands the defaults of the last parameters of any function.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::Result;
 
 use crate::attr_args::{AttrArgs, text_of};
 use crate::default_value::DefaultValue;
-use crate::method::{Method, Parameter};
+use crate::method::Method;
 use crate::rules;
-use crate::specifiers;
 
 /// Defaults of parameters as strings, with compile-time checks.
 #[derive(Default)]
@@ -81,25 +80,6 @@ pub(crate) fn description(
             },
             &#cell,
             #metadata,
-        )
-    }
-}
-
-/// Expands to the description of a static function whose body is `body`. The function's names are at position `at` in the table of names.
-pub(crate) fn of_class(
-    method: &Method,
-    at: &Literal,
-    flags: &str,
-    cell: &str,
-    (metadata, body): (&str, &TokenStream),
-) -> TokenStream {
-    let (result, returned, patterns) = (method.result_type(), method.result.returned_type(), method.patterns());
-    let types = method.parameters.iter().map(Parameter::parameter_type);
-    let path = quote_spanned! {method.result.span()=> ::alcedo_plugin_api::__private::static_method };
-    let fixed = specifiers::tokens(&format!("{flags}, &{cell}, {metadata}"));
-    quote! {
-        #path::<AlcedoMethods, #at, (#(#types,)*), #result, #returned, _>(
-            #fixed, |#patterns| { #body }
         )
     }
 }
