@@ -4,9 +4,9 @@
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt as _, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericArgument, Ident, PathArguments, ReturnType, Type};
+use syn::{Ident, ReturnType, Type};
 
-use crate::type_names::ungrouped;
+use crate::type_names::{type_arguments, ungrouped};
 
 pub(crate) struct ResultOf {
     /// Return type in the author's spelling, if any.
@@ -81,13 +81,7 @@ pub(crate) fn is_unit(ty: &Type) -> bool {
 
 /// Returns the `T` of `Result<T, E>`, and also the `E` if the author has written one.
 fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|segment| segment.ident == "Result")?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    let mut types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty.clone()),
-        _ => None,
-    });
+    let mut types = type_arguments(ty, "Result")?.cloned();
     Some((types.next()?, types.next()))
 }
 

@@ -103,13 +103,18 @@ pub(crate) fn at_span(mut ident: Ident, span: Span) -> Ident {
 
 /// Returns the type `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
 pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
+    type_arguments(ty, "Borrowed")?.next().cloned()
+}
+
+/// Returns the type arguments of a type with this name.
+pub(crate) fn type_arguments<'a>(ty: &'a Type, name: &str) -> Option<impl Iterator<Item = &'a Type>> {
     let Type::Path(path) = ungrouped(ty) else { return None };
-    let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;
+    let last = path.path.segments.last().filter(|segment| segment.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty.clone()),
+    Some(arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
         _ => None,
-    })
+    }))
 }
 
 #[cfg(test)]
