@@ -219,7 +219,7 @@ fn no_pointer(name: &str) -> CallError {
 #[cold]
 #[inline(never)]
 fn leaf_failure(status: DirectStatus) -> CallError {
-    failure(status).unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a leaf of the host was not called"))
+    failure(status).unwrap_or_else(|| CallError::other("a leaf of the host was not called"))
 }
 
 /// Returns the host's code for direct calls of a handle.
@@ -248,7 +248,7 @@ pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R,
 
 #[cold]
 fn in_no_slot() -> CallError {
-    CallError::new(FailureKind::OTHER, "the result of a direct call is not in a slot")
+    CallError::other("the result of a direct call is not in a slot")
 }
 
 /// Returns the error of a failed call, or `None` if the call was not performed. Never inlined, so that results remain in registers.
@@ -258,8 +258,5 @@ fn failure(status: DirectStatus) -> Option<CallError> {
     if status == DirectStatus::NOT_DONE {
         return None;
     }
-    Some(
-        host::direct_failure()
-            .unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a direct call failed without a reason")),
-    )
+    Some(host::direct_failure().unwrap_or_else(|| CallError::other("a direct call failed without a reason")))
 }

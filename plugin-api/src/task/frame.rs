@@ -39,8 +39,7 @@ impl<C: Class> Obj<C> {
     /// ```
     pub fn with<R>(self, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
         let step = Step::running().ok_or_else(|| {
-            CallError::new(
-                FailureKind::OTHER,
+            CallError::other(
                 "`Obj::with` can be used only in a task, a timer or a posted closure: in a method, call \
                  `this.get(obj)`; a destructor cannot access objects",
             )
