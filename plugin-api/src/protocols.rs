@@ -288,12 +288,9 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
     let protocol: Rc<dyn Protocol> = Rc::new(protocol);
     let number = registered::keep(Rc::new(protocol));
     let strings = [&word, &form, &help].map(|text| RStr::from_str(text));
-    let added =
-        host("registering a protocol").and_then(|host| trampolines::add_protocol(host, number, strings, is_plain));
-    if added.is_err() {
-        registered::drop_one(number);
-    }
-    added
+    host("registering a protocol")
+        .and_then(|host| trampolines::add_protocol(host, number, strings, is_plain))
+        .inspect_err(|_error| registered::drop_one(number))
 }
 
 /// Registers `resolver` for the names of a protocol of this module or of the host, until this generation of the module ends.
@@ -332,10 +329,7 @@ pub fn add_resolver(
     let resolver: Rc<dyn Resolver> = Rc::new(resolver);
     let number = registered::keep(Rc::new(resolver));
     let strings = [protocol, label].map(RStr::from_str);
-    let added =
-        host("registering a resolver").and_then(|host| trampolines::add_resolver(host, number, strings, priority));
-    if added.is_err() {
-        registered::drop_one(number);
-    }
-    added
+    host("registering a resolver")
+        .and_then(|host| trampolines::add_resolver(host, number, strings, priority))
+        .inspect_err(|_error| registered::drop_one(number))
 }

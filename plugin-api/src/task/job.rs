@@ -83,14 +83,8 @@ pub(crate) fn hand_over(
     };
     // SAFETY: the two functions below are those of a boxed `Work`. Work that other threads post is `Send`, as `post` and `post_to` require.
     // If the host fails, it has not taken the box, which still belongs to this function.
-    let taken = unsafe { host::job_take(&job).map_err(|error| (error, Box::from_raw(data))) };
-    match taken {
-        Ok(job) => Ok(TaskHandle { job }),
-        Err((error, work)) => {
-            drop(work);
-            Err(error)
-        }
-    }
+    let taken = unsafe { host::job_take(&job).inspect_err(|_error| drop(Box::from_raw(data))) };
+    taken.map(|job| TaskHandle { job })
 }
 
 fn nanos(time: Duration) -> u64 {
