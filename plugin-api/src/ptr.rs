@@ -86,11 +86,6 @@ impl<'a, T: Value> PtrMut<'a, T> {
         Ptr { at: self.at, of: PhantomData }
     }
 
-    #[inline]
-    pub(crate) fn reborrow(&mut self) -> PtrMut<'_, T> {
-        PtrMut { at: self.at, of: PhantomData }
-    }
-
     /// Copies the pointer from a shared borrow. The caller must not use both pointers at the same time.
     #[inline]
     pub(crate) fn again(&self) -> PtrMut<'_, T> {

@@ -163,9 +163,9 @@ impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
         self.into_field(&Field::DISPLAY)
     }
 
-    pub(crate) fn write_names(mut self, namespace: Name, key: Name) {
+    pub(crate) fn write_names(self, namespace: Name, key: Name) {
         let [at_namespace, at_key] = &Field::NAMES;
-        self.reborrow().into_field(at_namespace).write(namespace);
+        self.again().into_field(at_namespace).write(namespace);
         self.into_field(at_key).write(key);
     }
 }

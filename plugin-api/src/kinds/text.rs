@@ -116,8 +116,8 @@ fn to_latin(text: &str) -> Result<Vec<u8>, CallError> {
 }
 
 impl PutText for UText {
-    fn put_text(text: &str, mut target: PtrMut<'_, Self>) -> Result<(), CallError> {
-        target.reborrow().into_display().write_text(text)?;
+    fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError> {
+        target.again().into_display().write_text(text)?;
         target.write_names(Name(0), Name(0));
         Ok(())
     }
