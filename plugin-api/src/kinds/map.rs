@@ -214,9 +214,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         let mut overwritten: Vec<(u32, Temp<V>)> = Vec::new();
         let put = |(key, value): (Temp<K>, Temp<V>)| {
             insert(&map, key.ptr(), value, |at, there, value| {
-                let mut old = Temp::<V>::zeroed();
-                verbs::copy(&old.ptr_mut().into_location(ObjectHandle::NONE)?, there.as_ptr())?;
-                overwritten.push((at, old));
+                overwritten.push((at, Temp::copy_of(there.as_ptr())?));
                 // No check is needed here, because inserting the key has already checked that the map may be written.
                 verbs::copy(&there.into_location(ObjectHandle::NONE)?, value.ptr())
             })

@@ -233,10 +233,8 @@ impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         let set = Self::default();
         let made = set.owned().ptr().and_then(|set| set.into_location(ObjectHandle::NONE)).and_then(|location| {
-            values.into_iter().try_for_each(|value| {
-                with_ptr::<T, G, _>(&value, |key| verbs::map_insert(&location, key))?;
-                Ok(())
-            })
+            let insert = |value: G| with_ptr::<T, G, _>(&value, |key| verbs::map_insert(&location, key)).map(drop);
+            values.into_iter().try_for_each(insert)
         });
         made.unwrap_or_else(|error| fail(error));
         set
