@@ -12,8 +12,8 @@ pub(crate) struct Spread {
 impl Spread {
     /// Computes the spread of unsorted `values`. All fields are zero if `values` is empty.
     pub(crate) fn of(values: &[f64]) -> Self {
-        let sorted = sorted(values);
-        Self { p50: percentile(&sorted, 50), p95: percentile(&sorted, 95), max: percentile(&sorted, 100) }
+        let [p50, p95, max] = percentiles(values, [50, 95, 100]);
+        Self { p50, p95, max }
     }
 }
 
@@ -27,21 +27,17 @@ pub(crate) struct Range {
 impl Range {
     /// Computes the range of unsorted `values`. All fields are zero if `values` is empty.
     pub(crate) fn of(values: &[f64]) -> Self {
-        let sorted = sorted(values);
-        Self { min: percentile(&sorted, 0), median: percentile(&sorted, 50), max: percentile(&sorted, 100) }
+        let [min, median, max] = percentiles(values, [0, 50, 100]);
+        Self { min, median, max }
     }
 }
 
-fn sorted(values: &[f64]) -> Vec<f64> {
+/// Returns percentiles of unsorted values by nearest rank, so each result is one of the values.
+fn percentiles<const N: usize>(values: &[f64], percents: [usize; N]) -> [f64; N] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    sorted
-}
-
-/// Returns the percentile of sorted values by nearest rank, so the result is always one of the values.
-fn percentile(sorted: &[f64], percent: usize) -> f64 {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+    let rank = |percent: usize| (sorted.len() * percent).div_ceil(100);
+    percents.map(|percent| sorted.get(rank(percent).saturating_sub(1)).copied().unwrap_or(0.0))
 }
 
 /// Returns the slope of `values` per step, by least squares. Returns zero for fewer than two values.
