@@ -178,15 +178,7 @@ pub(crate) fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
 
 /// Adds the packages and crates below a folder. Skips target folders, hidden folders, and crates inside other crates.
 fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        // Skips symbolic links, because a link may point to a parent folder.
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
-        }
-        let (path, name) = (entry.path(), entry.file_name());
-        if name == "target" || name.to_string_lossy().starts_with('.') {
-            continue;
-        }
+    for path in subfolders(dir) {
         if scripts::is_package(&path) {
             found.packages.push(path);
             continue;
@@ -203,6 +195,14 @@ fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError
         }
     }
     Ok(())
+}
+
+/// Returns the subfolders except target folders and hidden folders. Skips symbolic links, because a link may point to a parent folder.
+pub(crate) fn subfolders(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().flatten().filter_map(|entry| {
+        let (is_folder, name) = (entry.file_type().is_ok_and(|kind| kind.is_dir()), entry.file_name());
+        (is_folder && name != "target" && !name.to_string_lossy().starts_with('.')).then(|| entry.path())
+    })
 }
 
 impl Found {

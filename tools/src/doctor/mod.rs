@@ -17,6 +17,7 @@ use crate::described::{described, hosts, read_text};
 use crate::figures::resolved;
 use crate::guard::is_stage;
 use crate::install::{installing, is_in_path};
+use crate::modules::subfolders;
 use crate::new::enclosing_workspace;
 use crate::screen::print_result;
 
@@ -139,12 +140,8 @@ const DEPTH: usize = 3;
 /// Returns the manifests in a folder and its subfolders, sorted by path. Skips target folders and hidden folders.
 fn manifests(dir: &Path, depth: usize) -> BTreeSet<PathBuf> {
     let mut found: BTreeSet<_> = [dir.join("Cargo.toml")].into_iter().filter(|path| path.is_file()).collect();
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten().filter(|_| depth > 0) {
-        let name = entry.file_name();
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && name != "target" && !name.to_string_lossy().starts_with('.') {
-            found.extend(manifests(&entry.path(), depth - 1));
-        }
+    if depth > 0 {
+        found.extend(subfolders(dir).flat_map(|folder| manifests(&folder, depth - 1)));
     }
     found
 }
