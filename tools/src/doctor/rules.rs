@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cargo_metadata::{Dependency, DependencyKind, Metadata, Package, Target};
+use cargo_metadata::{DependencyKind, Metadata, Package, Target};
 use toml::{Table, Value};
 
 use super::Finding;
@@ -189,7 +189,7 @@ fn has_module(source: &str) -> bool {
 fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
     let name = &package.name;
     let mut findings = Vec::new();
-    for dependency in normal(package) {
+    for dependency in package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal) {
         let other = metadata.packages.iter().find(|other| {
             dependency.path.as_deref().is_some_and(|path| other.manifest_path.parent() == Some(path))
                 && is_plugin(other)
@@ -285,10 +285,6 @@ fn is_optimizing(level: &Value) -> bool {
         Value::String(level) => level != "0",
         _ => false,
     }
-}
-
-fn normal(package: &Package) -> impl Iterator<Item = &Dependency> {
-    package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal)
 }
 
 #[cfg(test)]
