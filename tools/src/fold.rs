@@ -93,11 +93,7 @@ impl Fold {
 
     /// Returns the summary of the repeats if [`PATIENCE`] has passed since the first repeat. Otherwise, returns an empty list.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<Folded> {
-        match self.again {
-            0 => Vec::new(),
-            _ if now.saturating_sub(self.since) < PATIENCE => Vec::new(),
-            _ => self.sum(),
-        }
+        if now.saturating_sub(self.since) < PATIENCE { Vec::new() } else { self.sum() }
     }
 
     /// Returns the summary that must be printed before other output. After this call, a line that repeats an earlier line counts as new.

@@ -221,8 +221,7 @@ impl Watched {
 }
 
 /// Calls `on_panic` for each panic while the host runs. After the host has ended, also reports the last panics.
-fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()>) {
-    let mut on_panic = on_panic;
+fn follow(mut panics: Panics, mut on_panic: impl FnMut(Panic), is_over: &Receiver<()>) {
     loop {
         let was_over = is_over.recv_timeout(GLANCE) == Err(RecvTimeoutError::Disconnected);
         panics.new_ones().into_iter().for_each(&mut on_panic);
