@@ -74,29 +74,22 @@ impl Builder {
         }
         let processes = Processes::default();
         let mut recorder = Recorder::new(self.records.clone(), request);
-        let direct = self.plan(&mut recorder, request);
+        let direct = self.plan(&mut recorder, request).and_then(|direct| {
+            // After an error, kills the compilers that were started, and unlocks the target folder for cargo.
+            direct.start(&processes).inspect_err(|_| processes.cancel()).map_err(|_| CargoReason::Failed)
+        });
         let cargo = Cargo::new(request, Some(recorder));
-        let reason = match direct {
-            Ok(direct) => match direct.start(&processes) {
-                Ok(direct) => {
-                    return Ok(RunningBuild::of(processes, move |processes| match direct.conclude(processes)? {
-                        Some(outcome) => Ok(outcome),
-                        None => {
-                            // Releases the lock of the target folder, because cargo itself locks this folder.
-                            processes.unlock();
-                            cargo.start(processes, CargoReason::Failed)?.conclude(processes)
-                        }
-                    }));
+        match direct {
+            Ok(direct) => Ok(RunningBuild::of(processes, move |processes| match direct.conclude(processes)? {
+                Some(outcome) => Ok(outcome),
+                None => {
+                    // Releases the lock of the target folder, because cargo itself locks this folder.
+                    processes.unlock();
+                    cargo.start(processes, CargoReason::Failed)?.conclude(processes)
                 }
-                Err(_) => {
-                    // Kills the compilers that were started, and unlocks the target folder for cargo.
-                    processes.cancel();
-                    CargoReason::Failed
-                }
-            },
-            Err(reason) => reason,
-        };
-        cargo.spawn(reason)
+            })),
+            Err(reason) => cargo.spawn(reason),
+        }
     }
 
     /// Returns the compiler calls that the next build repeats. If cargo must build instead, returns the reason as an error. Records the
