@@ -136,11 +136,8 @@ fn folder(root: &Path, start: Option<SystemTime>) -> Option<u128> {
                 Some(target) if target.is_dir() => waiting.push(path),
                 // Uses only the version of the link itself if the link has no target.
                 target => {
-                    let target = match target {
-                        Some(target) => Some(Version::of(&target, start)?),
-                        None => None,
-                    };
-                    files.push(format!("{} {:?} {target:?}", path.display(), Version::of(&link, start)?));
+                    let versions = target.iter().chain([&link]).map(|file| Version::of(file, start));
+                    files.push(format!("{} {:?}", path.display(), versions.collect::<Option<Vec<_>>>()?));
                 }
             }
         }
