@@ -83,8 +83,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
     }
     // Skips overrides, because the glue of the base class contains the function.
     for function in found.functions.iter().filter(|function| function.overrides.is_empty()) {
-        let typed = typed(names, function);
-        let (kind, line) = match typed {
+        let (kind, line) = match typed(names, function) {
             Some(line) => ("functions", line),
             None => ("dynamic", format!("{INDENT}{} {:?};", identifier(&function.name), function.name)),
         };
