@@ -209,14 +209,12 @@ fn source_folders(metadata: &Metadata) -> Vec<PathBuf> {
 
 /// Returns the names of the modules whose types are described by glue below `dirs`.
 fn described_modules(dirs: &[PathBuf]) -> BTreeSet<String> {
-    let mut sources = Vec::new();
-    dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
     let module = |path: PathBuf| {
         let source = read_text(&path).ok()?;
         let (name, _) = source.lines().next()?.split_once("the module `")?.1.split_once('`')?;
         alcedo_glue::describes(&source, &Origin::module(name, "")).then(|| name.to_owned())
     };
-    sources.into_iter().filter_map(module).collect()
+    rust_sources(dirs).into_iter().filter_map(module).collect()
 }
 
 /// Returns the plugins to build for the glue of `modules`. Plugins with the names of these modules are first, because the remaining plugins
@@ -277,9 +275,7 @@ pub(crate) fn host_origin(host: &HostProgram) -> Origin {
 
 /// Returns the sources below `dirs` that contain glue for types of `origin`, each with its path.
 pub(crate) fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
-    let mut sources = Vec::new();
-    dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
-    let read = sources.into_iter().filter_map(|path| Some((read_text(&path).ok()?, path)));
+    let read = rust_sources(dirs).into_iter().filter_map(|path| Some((read_text(&path).ok()?, path)));
     read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect()
 }
 
@@ -291,17 +287,17 @@ pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
     declarations_of_host(host, OF_SESSION)
 }
 
-/// Collects the Rust sources below a folder, without following links. Skips target folders of cargo.
-fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+/// Returns the Rust sources below folders, without following links. Skips target folders of cargo.
+fn rust_sources(dirs: &[PathBuf]) -> Vec<PathBuf> {
+    let sources = |entry: fs::DirEntry| {
         let (path, kind) = (entry.path(), entry.file_type());
         match kind {
-            Ok(kind) if kind.is_dir() && path.join("CACHEDIR.TAG").is_file() => {}
-            Ok(kind) if kind.is_dir() => rust_sources(&path, into),
-            Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "rs") => into.push(path),
-            _ => {}
+            Ok(kind) if kind.is_dir() && !path.join("CACHEDIR.TAG").is_file() => rust_sources(&[path]),
+            Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "rs") => vec![path],
+            _ => Vec::new(),
         }
-    }
+    };
+    dirs.iter().flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten()).flat_map(sources).collect()
 }
 
 #[cfg(all(test, unix))]
