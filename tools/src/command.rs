@@ -76,14 +76,9 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let command = match (word, rest.trim()) {
         ("", _) => return Ok(None),
-        ("b" | "back", number) => match number.parse() {
-            Ok(generation) => Command::Back(generation),
-            Err(_) => {
-                return Err(format!(
-                    "`{number}` is not a generation: write `b 3` to go back to the code of generation 3"
-                ));
-            }
-        },
+        ("b" | "back", number) => Command::Back(number.parse().map_err(|_| {
+            format!("`{number}` is not a generation: write `b 3` to go back to the code of generation 3")
+        })?),
         ("r" | "reload", "") => Command::Reload,
         ("a" | "automatic", "") => Command::Automatic,
         ("p" | "paused", "") => Command::Paused,
