@@ -115,14 +115,11 @@ impl Reader {
             params.push((param, ty));
         }
         let result = entity.get_result_type().map_or(CType::Void, c_type);
-        let mut is_bool8 = false;
+        let is_bool8 = matches!(result, CType::Bool);
         let result = match result {
             CType::Void => None,
             CType::Number(number) => Some(number.to_owned()),
-            CType::Bool => {
-                is_bool8 = true;
-                Some("bool".to_owned())
-            }
+            CType::Bool => Some("bool".to_owned()),
             CType::Pointer(to) => Some(self.pointed_result(to)?),
             CType::Struct(of, _) => return Err(format!("it returns `{of}` by value: let it return a pointer to it")),
             other => return Err(format!("it returns {}", other.describe())),
