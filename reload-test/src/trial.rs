@@ -246,16 +246,12 @@ impl<'p> Trial<'p> {
     }
 
     fn inject_fault(&mut self, reload: u64) {
-        match self.plan.injected_fault {
-            Some(InjectedFault::LeakFile) => self.leaks.0.extend(File::open(&self.plan.build(0).libraries[0])),
-            Some(InjectedFault::LeakMemory) => self.leaks.1.push(vec![1; 512 << 10]),
-            _ => {}
-        }
-        let Some(injected_fault) = self.plan.injected_fault.filter(|_| reload == INJECT_AT) else { return };
-        let Some(victim) = self.objects.last() else { return };
-        match injected_fault {
-            InjectedFault::LoseObject => self.runtime.objects().destroy(victim.handle),
-            InjectedFault::ChangeValue => {
+        let victim = self.objects.last().filter(|_| reload == INJECT_AT);
+        match (self.plan.injected_fault, victim) {
+            (Some(InjectedFault::LeakFile), _) => self.leaks.0.extend(File::open(&self.plan.build(0).libraries[0])),
+            (Some(InjectedFault::LeakMemory), _) => self.leaks.1.push(vec![1; 512 << 10]),
+            (Some(InjectedFault::LoseObject), Some(victim)) => self.runtime.objects().destroy(victim.handle),
+            (Some(InjectedFault::ChangeValue), Some(victim)) => {
                 drop(self.runtime.objects().set(victim.handle, victim.subject.property, &Value::F64(-1.0)))
             }
             _ => {}
