@@ -157,12 +157,9 @@ impl Survey<'_> {
 
 /// Returns the modes in which a row runs.
 fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
-    let evicting = if row.image_state == ImageState::Parked {
-        &[ReloadMode::Evicting, ReloadMode::EvictingAlternating][..]
-    } else {
-        &[]
-    };
-    [ReloadMode::OntoItself, ReloadMode::Alternating].into_iter().chain(evicting.iter().copied())
+    let is_parked = row.image_state == ImageState::Parked;
+    let evicting = is_parked.then_some([ReloadMode::Evicting, ReloadMode::EvictingAlternating]);
+    [ReloadMode::OntoItself, ReloadMode::Alternating].into_iter().chain(evicting.into_iter().flatten())
 }
 
 /// Returns the number of reloads in a mode. Modes with a neighbor have fewer reloads, because the neighbor waits in each reload.
