@@ -10,7 +10,7 @@ use super::rows::ImageState;
 use crate::hosting::{self, send_line};
 use crate::trial::reading;
 use alcedo_runtime::{ContextState, ReferenceSearch, Runtime, Value};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -127,18 +127,14 @@ impl Host<'_> {
         self.swap(library)?;
         self.work()?;
         let names = self.wait_for_previous(1)?;
-        if !names.is_empty() {
-            bail!("the neighbor stays: {}", names.join("; "));
-        }
+        ensure!(names.is_empty(), "the neighbor stays: {}", names.join("; "));
         self.send(reload, Step::Done, names)
     }
 
     fn swap(&self, library: &Path) -> Result<()> {
         let report = self.runtime.reload(&[library])?;
-        match report.is_committed() {
-            true => Ok(()),
-            false => bail!("a reload was rolled back: {:?}", report.outcome),
-        }
+        ensure!(report.is_committed(), "a reload was rolled back: {:?}", report.outcome);
+        Ok(())
     }
 
     /// Calls the plugin function that uses the crate, and checks its result.
