@@ -28,15 +28,9 @@ macro_rules! __alcedo_class {
             // SAFETY: the description below contains path, base and members.
             // Before any code of the module runs, the host emits the class from the description.
             unsafe impl $crate::__private::Class for $class {
-                type Base = $base;
-                type View<'f> = $view<'f>;
-                $crate::__private::class! { @constants $view, $base, $package, $name, [$($property)*] [$($field_name)*] }
+                $crate::__private::class! { @members $view, $base, $package, $name, [$($property)*] [$($field_name)*] }
                 $crate::__private::class! { @implements [$($interface)*] }
                 $(const LIBRARY: &'static $crate::__private::core::primitive::str = $library;)?
-
-                fn cell() -> &'static $crate::__private::Cell {
-                    $crate::__private::ClassCell::cell(&ALCEDO_CLASS)
-                }
             }
 
             #[allow(unused_imports, reason = "a class may have no field that is saved by name")]
@@ -131,13 +125,7 @@ macro_rules! __alcedo_class {
             // SAFETY: the import below contains path, base and members.
             // Before any code of the module runs, the host compares the import with the class.
             unsafe impl $crate::__private::Class for $class {
-                type Base = $base;
-                type View<'f> = $view<'f>;
-                $crate::__private::class! { @constants $view, $base, $package, $name, [$($property)*] [] }
-
-                fn cell() -> &'static $crate::__private::Cell {
-                    $crate::__private::ClassCell::cell(&ALCEDO_CLASS)
-                }
+                $crate::__private::class! { @members $view, $base, $package, $name, [$($property)*] [] }
             }
 
             $crate::__private::register! {
@@ -161,9 +149,11 @@ macro_rules! __alcedo_class {
         };
     };
     (
-        @constants $view:ident, $base:ty, $package:literal, $name:literal,
+        @members $view:ident, $base:ty, $package:literal, $name:literal,
         [$($property:literal)*] [$($field:literal)*]
     ) => {
+        type Base = $base;
+        type View<'f> = $view<'f>;
         const PATH: &'static $crate::__private::core::primitive::str =
             $crate::__private::core::concat!("/Script/", $package, ".", $name);
         const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
@@ -175,6 +165,10 @@ macro_rules! __alcedo_class {
             use $crate::__private::NoEvents as _;
             <$view<'static>>::ALCEDO_EVENTS
         };
+
+        fn cell() -> &'static $crate::__private::Cell {
+            $crate::__private::ClassCell::cell(&ALCEDO_CLASS)
+        }
     };
     (@body $class:ident []) => {
         $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS
