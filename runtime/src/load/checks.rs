@@ -5,50 +5,28 @@ use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
 use crate::load::error::LoadError;
 
-/// ABI properties of a host. A module must match all properties.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HostFacts {
-    pub abi_number: u32,
-    /// Hash of the layouts of all types that cross the ABI boundary.
-    pub layout_hash: u64,
-    pub api_oldest: u32,
-    pub api_current: u32,
-    /// Set if each call slot contains the type of its value (feature `slot-types`).
-    pub slot_types: bool,
-}
-
-impl HostFacts {
-    pub(crate) const THIS: Self = Self {
-        abi_number: ABI_NUMBER,
-        layout_hash: LAYOUT_HASH,
-        api_oldest: API_OLDEST,
-        api_current: API_CURRENT,
-        slot_types: SLOT_TYPES,
-    };
-}
-
 /// Checks that a module with this manifest is compatible with the host. Returns the first difference as an error, with the values of the
 /// host and of the module.
-pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
+pub(crate) fn admit(manifest: &Manifest<'_>) -> Result<(), LoadError> {
     let module = || manifest.name.to_owned();
-    if manifest.abi_number != host.abi_number {
-        return Err(LoadError::Abi { module: module(), found: manifest.abi_number, expected: host.abi_number });
+    if manifest.abi_number != ABI_NUMBER {
+        return Err(LoadError::Abi { module: module(), found: manifest.abi_number, expected: ABI_NUMBER });
     }
-    if manifest.api_current < host.api_oldest || manifest.api_oldest > host.api_current {
+    if manifest.api_current < API_OLDEST || manifest.api_oldest > API_CURRENT {
         return Err(LoadError::Api {
             module: module(),
             found: (manifest.api_oldest, manifest.api_current),
-            expected: (host.api_oldest, host.api_current),
+            expected: (API_OLDEST, API_CURRENT),
         });
     }
-    if manifest.api_current > host.api_current {
-        return Err(LoadError::Newer { module: module(), found: manifest.api_current, offered: host.api_current });
+    if manifest.api_current > API_CURRENT {
+        return Err(LoadError::Newer { module: module(), found: manifest.api_current, offered: API_CURRENT });
     }
-    if manifest.slot_types != host.slot_types {
+    if manifest.slot_types != SLOT_TYPES {
         return Err(LoadError::SlotTypes { module: module(), found: manifest.slot_types });
     }
-    if manifest.layout_hash != host.layout_hash {
-        return Err(LoadError::Layout { module: module(), found: manifest.layout_hash, expected: host.layout_hash });
+    if manifest.layout_hash != LAYOUT_HASH {
+        return Err(LoadError::Layout { module: module(), found: manifest.layout_hash, expected: LAYOUT_HASH });
     }
     if !manifest.unwinds {
         return Err(LoadError::PanicAborts { module: module() });
@@ -60,7 +38,7 @@ pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), Loa
 mod tests {
     use alcedo_abi::manifest::{Manifest, Source, encode, encoded_len};
 
-    use super::{API_CURRENT, HostFacts, admit};
+    use super::{API_CURRENT, admit};
 
     const SOURCE: Source<'_> = Source {
         name: "m",
@@ -78,7 +56,7 @@ mod tests {
     fn check(change: impl Fn(&mut Manifest<'_>), expected: &str) {
         let mut manifest = Manifest::read(&BYTES).expect("just encoded");
         change(&mut manifest);
-        match admit(&HostFacts::THIS, &manifest) {
+        match admit(&manifest) {
             Ok(()) => assert_eq!(expected, "", "was admitted"),
             Err(error) => {
                 let text = error.to_string();

@@ -16,7 +16,7 @@ use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
 use crate::lease::Leases;
-use crate::load::checks::{HostFacts, admit};
+use crate::load::checks::admit;
 use crate::load::error::LoadError;
 use crate::load::hooks;
 use crate::load::module::Module;
@@ -58,7 +58,7 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
     let bytes = image.section(manifest::SECTION).ok_or_else(|| LoadError::NoManifest { path: path.to_owned() })?;
     let damaged = |source| LoadError::Manifest { path: path.to_owned(), source };
     let manifest = Manifest::read(bytes).map_err(damaged)?;
-    admit(&HostFacts::THIS, &manifest)?;
+    admit(&manifest)?;
     if let Some(library) = image.links_std_dynamically() {
         return Err(LoadError::DynamicStd { module: manifest.name.to_owned(), library: library.to_owned() });
     }
