@@ -12,7 +12,7 @@ use crate::handles::ObjectHandle;
 use crate::host::DelegateOf;
 use crate::kinds::PropertyKind;
 use crate::native::declared::Declared;
-use crate::native::failing::fail;
+use crate::native::failing::or_end;
 use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, Obj, Object, View};
 use crate::native::{NativeDelegate, Natives};
@@ -305,12 +305,11 @@ impl<'f, F: Signature> Located<'f, F> {
     }
 
     fn unbind(&self, target: ObjectHandle, function: &str) -> u32 {
-        let removed = self.core().and_then(|core| self.of.unbind_in(&core, target, function));
-        removed.unwrap_or_else(|error| fail(error))
+        or_end(self.core().and_then(|core| self.of.unbind_in(&core, target, function)))
     }
 
     fn bindings(&self) -> Vec<Binding> {
-        self.of.bindings_in(core_of(self.world)).unwrap_or_else(|error| fail(error))
+        or_end(self.of.bindings_in(core_of(self.world)))
     }
 }
 
@@ -336,7 +335,7 @@ macro_rules! refs {
 
             /// Binds a function of an object, by name. If the binding is rejected, the running call fails with the error.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
-                self.try_bind(object, function).unwrap_or_else(|error| fail(error));
+                or_end(self.try_bind(object, function));
             }
 
             /// Binds a function of an object, by name.
@@ -449,7 +448,7 @@ impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
     /// Calls the bound functions of all live objects, starting with the newest binding. A failed function does not stop the remaining
     /// functions. If a function has failed, the running call that broadcasts also fails, with the first error.
     pub fn broadcast(&self, arguments: F::Args) {
-        self.try_broadcast(arguments).unwrap_or_else(|error| fail(error));
+        or_end(self.try_broadcast(arguments));
     }
 
     /// Calls the bound functions of all live objects, starting with the newest binding.

@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 use crate::handles::ObjectHandle;
 use crate::kinds::PropertyKind;
-use crate::native::failing::fail;
+use crate::native::failing::or_end;
 use crate::native::part_cell::{PartCell, not_its_own};
 use crate::object::host_value::HostValue;
 use crate::object::native_value::NativeValue;
@@ -276,11 +276,10 @@ impl<'f, C: Class> This<'f, C> {
     /// ```
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         let object = self.view.at().object;
-        let borrowed = match self.part {
+        or_end(match self.part {
             Some(cell) => cell.reborrow(object, part, || code(self)),
             None => Err(not_its_own(object)),
-        };
-        borrowed.unwrap_or_else(|error| fail(error))
+        })
     }
 
     /// Returns the object to which `obj` refers. Returns `None` if the object is destroyed, or is not of class `D`.
