@@ -2,7 +2,7 @@
 
 use std::rc::{Rc, Weak};
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::{Core, alive};
 use crate::bridge::described_protocol::BuiltIn;
@@ -69,10 +69,8 @@ impl<'a> Method<'a> {
 pub(super) fn resolve(weak: &Weak<Core>, name: &ZCallName) -> Result<Answer, CallError> {
     let core = alive(weak)?;
     let Some(Method { module, type_path, method }) = Method::of(name) else { return Ok(Answer::declined("")) };
-    let ambiguous = |found: String| {
-        let message = format!("`{name}` may be {found}: name the whole type, or rename a type");
-        CallError::NotFound { message }
-    };
+    let ambiguous =
+        |found: String| not_found(format!("`{name}` may be {found}: name the whole type, or rename a type"));
     if let Some(export) = core.exports.find(module, type_path, method).map_err(ambiguous)? {
         return Ok(Answer::Function(export_call(export, weak)));
     }

@@ -251,13 +251,10 @@ fn find(
                 return Ok(Bound::Module(Exported { target, users: Arc::clone(&module.users) }));
             }
             _ => {
-                let candidates: Vec<_> = found
-                    .iter()
-                    .map(|(module, _, export)| format!("{} of {}", export.full, module.summary()))
-                    .collect();
-                let message =
-                    format!("`{name}` may be {}: name the module, or the whole type", candidates.join(" or "));
-                return Err(CallError::NotFound { message });
+                let candidates =
+                    found.iter().map(|(module, _, export)| format!("{} of {}", export.full, module.summary()));
+                let candidates = candidates.collect::<Vec<_>>().join(" or ");
+                return Err(not_found(format!("`{name}` may be {candidates}: name the module, or the whole type")));
             }
         }
     }
@@ -270,9 +267,8 @@ fn find(
     let mut offered: Vec<_> = exports.chain(of_host.iter().map(|name| &**name)).collect();
     offered.dedup();
     let offered = if offered.is_empty() { "nothing".to_owned() } else { offered.join(", ") };
-    let message = format!(
+    Err(not_found(format!(
         "`{name}` does not resolve in {}: complete modules of this context, of its dependencies and of the Default, and the host offer {offered}",
         generation.title()
-    );
-    Err(CallError::NotFound { message })
+    )))
 }
