@@ -22,7 +22,7 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::structs::StructType;
 use crate::object::type_text::TypeText;
-use crate::object::value::{Value, WrongType};
+use crate::object::value::Value;
 use crate::object::values::ptr::PtrMut;
 use crate::zcall::buffer::BufferMut;
 
@@ -142,14 +142,13 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value) -> Resu
         }
         core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))
     };
-    let written = with_value(core, handle, may, |target, _| overwrite(core, target, value))?;
-    written.map_err(|error| CallError::other(error.to_string()))
+    with_value(core, handle, may, |target, _| overwrite(core, target, value))?
 }
 
 /// Overwrites a value. Calls in progress of an overwritten delegate skip the bindings that the new value lacks.
-pub(crate) fn overwrite(core: &Core, mut target: PtrMut<'_>, value: &Value) -> Result<(), WrongType> {
+pub(crate) fn overwrite(core: &Core, mut target: PtrMut<'_>, value: &Value) -> Result<(), CallError> {
     let mark = core.world.broadcasts.before_write(target.reborrow());
-    target.reborrow().write(value)?;
+    target.reborrow().write(value).map_err(|error| CallError::other(error.to_string()))?;
     core.world.broadcasts.after_write(mark, target.as_ptr());
     Ok(())
 }

@@ -60,7 +60,7 @@ fn open(location: ValueLocation<'_>) -> Result<LiveValue<'_>, CallError> {
 /// Overwrites a delegate. Fails if the owner of the delegate cannot currently be written.
 fn write(core: &Core, delegate: &mut LiveValue<'_>, value: &Value) -> Result<(), CallError> {
     delegate.may_write()?;
-    conjugates::overwrite(core, delegate.ptr_mut(), value).map_err(|error| CallError::other(error.to_string()))
+    conjugates::overwrite(core, delegate.ptr_mut(), value)
 }
 
 /// Removes bindings to destroyed objects from a multicast delegate, and returns the remaining delegate. If the owner of the delegate cannot

@@ -47,7 +47,7 @@ pub(super) fn parse(core: &Core, location: ValueLocation<'_>, text: String) -> R
     if let Value::Array(values) = &value {
         target.may_have(u32::try_from(values.len()).unwrap_or(u32::MAX))?;
     }
-    conjugates::overwrite(core, target.ptr_mut(), &value).map_err(|error| CallError::other(error.to_string()))
+    conjugates::overwrite(core, target.ptr_mut(), &value)
 }
 
 pub(super) fn clear(core: &Core, location: ValueLocation<'_>) -> Result<(), CallError> {
