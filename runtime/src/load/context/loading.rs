@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use alcedo_sys::{ImageFile, StageDir};
-use semver::VersionReq;
+use semver::{Version, VersionReq};
 
 use crate::load::context::event::ContextEventKind;
 use crate::load::context::free_context::FreeContext;
@@ -18,7 +18,7 @@ use crate::load::context::peek;
 use crate::load::context::registry::{ContextRegistry, Inside};
 use crate::load::context::resolve::will_do;
 use crate::load::context::search::{Answer, name_of_bytes, search};
-use crate::load::context::waits::{DEEPEST, Sort, Work};
+use crate::load::context::waits::{DEEPEST, Sort};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
 use crate::load::module::info::ModuleInfo;
@@ -114,7 +114,8 @@ pub(super) fn load(
     }
     let name = library.info.name.clone();
     let mut plan = gather(registry, generation, library)?;
-    let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
+    let works: Vec<_> = plan.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect();
+    let claimed = in_progress::begin(Sort::Claiming, &works)?;
     // The claim prevents concurrent loads from adding modules of the plan. Removes the libraries whose modules were added before the claim.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
@@ -218,7 +219,11 @@ fn gather(
             0 => None,
             _ => Some(in_progress::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
         };
-        refuse_classes(generation, &info)?;
+        // Objects of a class require a game thread.
+        if let Some(class) = info.classes.first() {
+            let (context, module, class) = (generation.title(), info.name.clone(), class.clone());
+            return Err(ContextError::ClassInSlim { context, module, class });
+        }
         if registry.settings.require_seal && !plan.libraries[at].image.is_sealed() {
             let path = info.origin.clone().unwrap_or_else(|| name_of_bytes(&info.name));
             return Err(LoadError::NotSealed { path }.into());
@@ -239,24 +244,7 @@ fn gather(
     Ok(plan)
 }
 
-/// Rejects a module with classes, because objects require a game thread.
-fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), ContextError> {
-    match info.classes.first() {
-        None => Ok(()),
-        Some(class) => Err(ContextError::ClassInSlim {
-            context: generation.title(),
-            module: info.name.clone(),
-            class: class.clone(),
-        }),
-    }
-}
-
 impl Plan {
-    /// Returns the [`Work`] of each library of the plan. The first entry belongs to the requested library.
-    fn works(&self, generation: &FreeGeneration) -> Vec<Work> {
-        self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
-    }
-
     /// Removes the libraries whose modules are already loaded. If the requested module is among the removed modules, returns the requested
     /// module.
     fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
@@ -286,7 +274,8 @@ impl Plan {
         let input = |info: &ModuleInfo, dependencies| OrderInput {
             build_id: info.build_id,
             name: info.name.clone(),
-            version: without_stage(&info.version),
+            // `*` does not match pre-releases, and `met` has already compared the complete version with the range.
+            version: Version::new(info.version.major, info.version.minor, info.version.patch),
             dependencies,
         };
         let new = loaded.iter().map(|info| input(info, info.dependencies.iter().map(met).collect()));
@@ -295,12 +284,6 @@ impl Plan {
         let row = order(&inputs).map_err(LoadError::from)?;
         Ok(row.into_iter().filter(|at| *at < self.libraries.len()).collect())
     }
-}
-
-/// Removes the pre-release suffix, because `*` does not match pre-releases. The caller has already compared the complete version with the
-/// range.
-fn without_stage(version: &semver::Version) -> semver::Version {
-    semver::Version::new(version.major, version.minor, version.patch)
 }
 
 /// Starts the libraries in the order `row`. Copies the libraries, loads the copies in a canary, maps the copies, runs the mains, and adds
