@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::Answer;
+use super::{Answer, lines};
 use crate::boundary::CallError;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -31,8 +31,8 @@ pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Answer {
 }
 
 pub(super) fn classes(runtime: &Runtime) -> String {
-    let classes: Vec<_> = runtime.types().dynamic_classes().iter().map(|class| short(class).to_owned()).collect();
-    if classes.is_empty() { "no module has declared a class".to_owned() } else { classes.join("\n") }
+    let classes = runtime.types().dynamic_classes();
+    lines("no module has declared a class", classes.iter().map(|class| short(class).to_owned()))
 }
 
 pub(super) fn show(runtime: &Runtime, object: &str) -> Answer {
@@ -79,8 +79,7 @@ pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &
     let values = parameters.iter().zip(&strings).map(|(parameter, text)| parse(runtime, parameter, text));
     let values = values.collect::<Result<Vec<_>, _>>()?;
     let (result, outs) = runtime.objects().call_with_out_parameters(object, function, &values)?;
-    let printed: Vec<_> = result.iter().chain(&outs).map(|value| print(runtime, value)).collect();
-    Ok(if printed.is_empty() { "done".to_owned() } else { printed.join("\n") })
+    Ok(lines("done", result.iter().chain(&outs).map(|value| print(runtime, value))))
 }
 
 pub(super) fn spawn(runtime: &Runtime, class: &str) -> Answer {
