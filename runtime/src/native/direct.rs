@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::rc::Rc;
 
-use alcedo_abi::direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::direct::DirectAnswer;
 use alcedo_abi::host_direct::{DirectBits, DirectBody, EachCode, one_by_one};
 use alcedo_abi::zcall::Slot;
 
@@ -102,7 +102,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     unsafe fn run(context: &Self::Context, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // Without an open red frame, a safe point could run during the call. A safe point can destroy objects and end generations.
         if !context.fast_paths.in_a_frame() {
-            return DirectAnswer::without(DirectStatus::NOT_DONE);
+            return NOT_DONE;
         }
         run_own::<M>(context, object, bits)
     }
@@ -115,7 +115,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     ) -> DirectAnswer {
         // Checks the red frame once, because the frame stays open until the last call has returned.
         if !context.fast_paths.in_a_frame() {
-            return DirectAnswer::without(DirectStatus::NOT_DONE);
+            return NOT_DONE;
         }
         one_by_one(objects, results, |object| run_own::<M>(context, object, bits))
     }
@@ -156,7 +156,7 @@ fn run_own<M: Method>(context: &Context<NativeMethod<M>>, object: ObjectHandle, 
     let this = This::<M::Class>::new(&context.core().world, object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
         Some(args) => guarded(|| to_answer(M::run(part, this, args.into()).crossing(|| M::LOCATION.into()))),
-        None => DirectAnswer::without(DirectStatus::NOT_DONE),
+        None => NOT_DONE,
     });
     match called {
         Some(answer) if context.target.parts.has_ended() => drop_ended(context, answer),
@@ -182,7 +182,7 @@ fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str,
 fn not_done<A>(args: A) -> DirectAnswer {
     guarded(|| {
         drop(args);
-        DirectAnswer::without(DirectStatus::NOT_DONE)
+        NOT_DONE
     })
 }
 

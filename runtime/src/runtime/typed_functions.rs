@@ -12,7 +12,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use alcedo_abi::direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::direct::DirectAnswer;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host_direct::DirectBody;
 use alcedo_abi::kinds::PropertyKind;
@@ -25,7 +25,7 @@ use crate::bridge::call_cache::is_plain;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::fast_paths::FastPaths;
 use crate::bridge::host_direct::{failed, guarded, in_no_slot, to_answer};
-use crate::bridge::module_code::address;
+use crate::bridge::module_code::{NOT_DONE, address};
 use crate::callback::Site;
 use crate::error::Error;
 use crate::object::native_value::{NativeResult, NativeReturned, ValueParams, signature_of};
@@ -331,18 +331,16 @@ where
     unsafe fn run(function: &Typed<F, A, R>, _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
         // Without an open red frame, the host could end during the call.
         if !function.fast_paths.in_a_frame() {
-            return DirectAnswer::without(DirectStatus::NOT_DONE);
+            return NOT_DONE;
         }
         // SAFETY: the cell belongs to this thread, and no other code runs while the reference to its content exists. The result points to
         // the allocation of the `Rc`. The end of the host takes the body out, but is deferred until the outermost red frame has closed.
-        let Some(body) = (unsafe { (*function.body.as_ptr()).as_deref() }) else {
-            return DirectAnswer::without(DirectStatus::NOT_DONE);
-        };
+        let Some(body) = (unsafe { (*function.body.as_ptr()).as_deref() }) else { return NOT_DONE };
         guarded(|| match A::of_bits(bits) {
             // SAFETY: a red frame is open until the body returns.
             Some(args) => match unsafe { runtime_in_a_frame(&function.runtime) } {
                 Some(runtime) => to_answer(body(&runtime, args).crossing(|| function.source())),
-                None => DirectAnswer::without(DirectStatus::NOT_DONE),
+                None => NOT_DONE,
             },
             None => failed(in_no_slot()),
         })
