@@ -176,18 +176,12 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
         let function = ModuleExport { signature, ..ModuleExport::of(module.name, described) };
         let export = Export { gate: Rc::clone(module.gate), function };
         if export.type_path.is_empty() {
-            register_explicit(core, export)?;
+            let name = Arc::clone(&export.name);
+            let registered = core.explicit.register(&name, export_call(export, &Rc::downgrade(core)));
+            registered.map_err(|error| EmitError::Export { module: module.name.to_owned(), error })?;
         } else {
             core.exports.add(export);
         }
     }
     Ok(())
-}
-
-fn register_explicit(core: &Rc<Core>, export: Export) -> Result<(), EmitError> {
-    let tag = export.gate.tag().clone();
-    let name = Arc::clone(&export.name);
-    core.explicit
-        .register(&name, export_call(export, &Rc::downgrade(core)))
-        .map_err(|error| EmitError::Export { module: tag.name.to_string(), error })
 }
