@@ -131,15 +131,6 @@ impl ImageUnload {
         self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
     }
 
-    /// Drops the module's thread-locals of this thread, then detaches the module. The destructors run first, because a destructor may log
-    /// through the host.
-    fn let_go_of_host(&self) {
-        if let Some(ledger) = &self.ledger {
-            ledger.run_thread_locals_here();
-        }
-        (self.facts.detach)();
-    }
-
     fn parked(&self, path: &Path, reason: String) -> ParkedImage {
         ParkedImage::new(&self.facts.module, path, reason)
     }
@@ -172,7 +163,11 @@ impl CodeUnload for ImageUnload {
 
     fn begin(&mut self) {
         let Stage::Mapped(image) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
-        self.let_go_of_host();
+        // Drops the module's thread-locals of this thread before the module is detached, because a destructor may log through the host.
+        if let Some(ledger) = &self.ledger {
+            ledger.run_thread_locals_here();
+        }
+        (self.facts.detach)();
         self.stage = match self.facts.will_park.take() {
             Some(reason) => Stage::WillPark(image, reason),
             None => {
