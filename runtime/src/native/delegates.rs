@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::boundary::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::core::{Core, HostOfWorld};
 use crate::handles::ObjectHandle;
 use crate::host::DelegateOf;
@@ -205,9 +205,7 @@ impl<F: Signature> Delegate<F> {
     /// dormant. Returns [`CallError::Signature`] if the function now has a different signature. If the function fails, returns the error of
     /// the function.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
-        let nothing = |why: &str| CallError::NotFound {
-            message: format!("a delegate ({}) {why}: bind it first", F::signature_text()),
-        };
+        let nothing = |why: &str| not_found(format!("a delegate ({}) {why}: bind it first", F::signature_text()));
         if !self.is_bound() {
             return Err(nothing("is bound to nothing"));
         }
