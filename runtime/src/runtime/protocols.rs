@@ -316,8 +316,7 @@ impl Runtime {
             self.inner.keep(kept, site);
             move |call: Call<'_>| {
                 mode.may_call(&name, || dynamic_call::reach(effect))?;
-                let body = code.share()?;
-                body.call(call)
+                code.share()?.call(call)
             }
         })
     }
