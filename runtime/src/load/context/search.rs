@@ -7,7 +7,6 @@ use crate::callback::Share;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::in_progress;
-use crate::load::context::info::ModuleSummary;
 use crate::load::context::loading::{self, Library};
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, steps, will_do};
@@ -144,7 +143,16 @@ fn put(
                 let module = format!("{summary} of context {}", summary.context);
                 return Err(ContextError::ForeignModule { context, resolver, module });
             };
-            refuse_collectible(registry, generation, request, &summary)?;
+            // A context that no longer exists was collectible.
+            let is_collectible = registry.generation(summary.context).is_none_or(|owner| owner.kind.is_collectible());
+            if is_collectible && !generation.kind.is_collectible() {
+                return Err(ContextError::PinnedDependsOnCollectible {
+                    context,
+                    module: request.needed_by.clone().unwrap_or_else(|| request.name.clone()),
+                    dependency: summary.name.clone(),
+                    collectible: registry.title_of(summary.context),
+                });
+            }
             let lending = || format!("lending {} to {}", summary.name, request.context);
             registry.generation(summary.context).map_or(Ok(()), |owner| owner.expect_unsealed(lending))?;
             grant(generation, request, &module.info().version);
@@ -169,26 +177,6 @@ fn grant(generation: &FreeGeneration, request: &ModuleRequest, found: &semver::V
     if !request.range.matches(found) {
         generation.grant(&request.name, &request.range);
     }
-}
-
-/// Rejects a found module if a permanent context would depend on a collectible context.
-fn refuse_collectible(
-    registry: &ContextRegistry,
-    generation: &FreeGeneration,
-    request: &ModuleRequest,
-    found: &ModuleSummary,
-) -> Result<(), ContextError> {
-    // A context that no longer exists was collectible.
-    let is_permanent = registry.generation(found.context).is_some_and(|owner| !owner.kind.is_collectible());
-    if generation.kind.is_collectible() || is_permanent {
-        return Ok(());
-    }
-    Err(ContextError::PinnedDependsOnCollectible {
-        context: generation.title(),
-        module: request.needed_by.clone().unwrap_or_else(|| request.name.clone()),
-        dependency: found.name.clone(),
-        collectible: registry.title_of(found.context),
-    })
 }
 
 pub(super) fn name_of_bytes(name: &str) -> PathBuf {
