@@ -45,18 +45,12 @@ pub(super) fn function(
     };
     let named = |module: &str| named(generation, &registry, module);
     let mut found = first(&name, generation.kind, named, held, |step, held| {
-        let mut found = Vec::new();
-        let mut full = Vec::new();
-        for module in held {
-            for (at, export) in module.exports.iter().enumerate() {
-                if is_meant(export) {
-                    found.push((Arc::clone(module), at));
-                }
-                full.push(&*export.full);
-            }
-        }
+        let exports = held
+            .iter()
+            .flat_map(|module| module.exports.iter().enumerate().map(move |(at, export)| (module, at, export)));
+        let full: Vec<_> = exports.clone().map(|(_, _, export)| &*export.full).collect();
         offered.extend(describe_available(&name, step, "offers", &full));
-        found
+        exports.filter(|(_, _, export)| is_meant(export)).map(|(module, at, _)| (Arc::clone(module), at)).collect()
     })?;
     let full = |(module, at): &(Arc<FreeModule>, usize)| module.exports[*at].full.to_string();
     let (module, at) = match found.len() {
@@ -120,7 +114,13 @@ fn find_type(
         _ => Ok(summaries(&registry.default_generation().held())),
     };
     let mut known = Vec::new();
-    let mut found = first(&name, kind, named, held, |step, held| types_in(step, held, &name, &mut known))?;
+    let mut found = first(&name, kind, named, held, |step, held| {
+        let types = held.iter().flat_map(|module| module.types.iter().map(move |declared| (module, declared)));
+        let all: Vec<_> = types.clone().map(|(_, declared)| declared.as_str()).collect();
+        known.extend(describe_available(&name, step, "has", &all));
+        let meant = types.filter(|(_, declared)| name.is(declared));
+        meant.map(|(module, declared)| (declared.clone(), module.clone())).collect()
+    })?;
     match found.len() {
         1 => {
             let (path, module) = found.remove(0);
@@ -215,23 +215,6 @@ fn first<M, T>(
         }
     }
     Ok(Vec::new())
-}
-
-/// Returns the types of these modules that match the name. Adds to `known` a description of all types of these modules.
-fn types_in(
-    step: Step,
-    held: &[ModuleSummary],
-    name: &TypeName<'_>,
-    known: &mut Vec<String>,
-) -> Vec<(String, ModuleSummary)> {
-    let mut found = Vec::new();
-    for module in held {
-        let meant = module.types.iter().filter(|declared| name.is(declared));
-        found.extend(meant.map(|declared| (declared.clone(), module.clone())));
-    }
-    let all: Vec<_> = held.iter().flat_map(|module| &module.types).map(String::as_str).collect();
-    known.extend(describe_available(name, step, "has", &all));
-    found
 }
 
 /// Describes the types or functions that exist in a search step. Returns `None` for the step of the Default if the list `all` is empty.
