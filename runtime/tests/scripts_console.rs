@@ -107,6 +107,15 @@ fn a_check_reports_errors_of_all_files_in_a_broken_package() {
     );
 }
 
+#[test]
+fn a_check_lists_the_other_modules_for_a_missing_dependency() {
+    let saga = Package::new("Saga", &[("Elder.uc", "class Elder extends Actor;\n")]);
+    saga.write("package.toml", "[dependencies]\nTale = \"^1\"\n");
+    let checked = support::builder().check_scripts(&[&saga.folder]).expect("natives");
+    let error = checked[0].declared.as_ref().expect_err("a package is missing");
+    assert_eq!(error, "`Saga` needs `Tale` ^1, and no other library was passed: add its library");
+}
+
 fn lines_with_errors(count: usize) -> String {
     let lines = (0..count).map(|at| format!("\tUnknown{at} = 1;\n"));
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())

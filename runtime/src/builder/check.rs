@@ -13,7 +13,7 @@ use crate::emit::scripts::{check_and_declare, declare_library};
 use crate::load::declared::{ScriptCheck, of_package};
 use crate::load::module::info::ManifestInfo;
 use crate::load::open::scripts::dependencies_among;
-use crate::load::order::OrderError;
+use crate::load::order::{OrderError, find_needed};
 use crate::object::World;
 use crate::object::decl::Batch;
 use crate::object::path::TypePath;
@@ -115,20 +115,10 @@ fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
 
 /// Returns an error for the first dependency in `package.toml` that is missing, or whose version does not match.
 fn out_of_range(script: &Script, scripts: &[Script], libraries: &[Library]) -> Option<OrderError> {
-    let of_scripts = scripts.iter().map(|script| (&script.package.name, &script.package.manifest.version));
-    let offered: Vec<(&String, &Version)> =
-        of_scripts.chain(libraries.iter().map(|found| (&found.info.name, &found.info.version))).collect();
-    script.package.manifest.dependencies.iter().find_map(|(name, range)| {
-        let (needed_by, name, range) = (script.package.name.clone(), name.clone(), range.clone());
-        match offered.iter().find(|(other, _)| **other == name) {
-            Some((_, version)) if range.matches(version) => None,
-            Some((_, version)) => Some(OrderError::OutOfRange { needed_by, name, range, offered: (*version).clone() }),
-            None => {
-                let offered = offered.iter().map(|(name, _)| (*name).clone()).collect();
-                Some(OrderError::Missing { needed_by, name, range, offered })
-            }
-        }
-    })
+    let of_scripts = scripts.iter().map(|script| (&*script.package.name, &script.package.manifest.version));
+    let offered = of_scripts.chain(libraries.iter().map(|found| (&*found.info.name, &found.info.version)));
+    let Package { name, manifest, .. } = &script.package;
+    manifest.dependencies.iter().find_map(|need| find_needed(name, need, offered.clone()).err())
 }
 
 fn checked(

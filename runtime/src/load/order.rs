@@ -87,8 +87,19 @@ pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, Versio
 /// Returns the indices of the modules in start order. Among the modules that could start next, the first module in `modules` is chosen.
 /// Checks for duplicate names first, then for missing dependencies, and then for cycles.
 pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
-    let indexes = indexes(modules)?;
-    let needs = modules.iter().map(|module| needs(module, modules, &indexes)).collect::<Result<Vec<_>, _>>()?;
+    let mut indexes = HashMap::with_capacity(modules.len());
+    for (at, module) in modules.iter().enumerate() {
+        if let Some(first) = indexes.insert(module.name.as_str(), at) {
+            let (first, second) = (modules[first].title(), module.title());
+            return Err(OrderError::Duplicate { name: module.name.clone(), first, second });
+        }
+    }
+    let offered = modules.iter().map(|module| (&*module.name, &module.version));
+    let needs_of = |module: &OrderInput| {
+        let found = module.dependencies.iter().map(|need| find_needed(&module.name, need, offered.clone()));
+        found.collect::<Result<Vec<_>, _>>()
+    };
+    let needs = modules.iter().map(needs_of).collect::<Result<Vec<_>, _>>()?;
     by_need(modules.len(), |at| needs[at].clone()).map_err(|cycle| cycle_error(modules, cycle))?;
     let mut row = Vec::with_capacity(modules.len());
     let mut started = vec![false; modules.len()];
@@ -99,38 +110,22 @@ pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     Ok(row)
 }
 
-fn indexes(modules: &[OrderInput]) -> Result<HashMap<&str, usize>, OrderError> {
-    let mut indexes = HashMap::with_capacity(modules.len());
-    for (at, module) in modules.iter().enumerate() {
-        if let Some(first) = indexes.insert(module.name.as_str(), at) {
-            return Err(OrderError::Duplicate {
-                name: module.name.clone(),
-                first: modules[first].title(),
-                second: module.title(),
-            });
+/// Returns the index of the required module in `offered`. Returns an error if the module is missing, or if its version is not accepted.
+pub(crate) fn find_needed<'a>(
+    needed_by: &str,
+    (name, range): &(String, VersionReq),
+    offered: impl Iterator<Item = (&'a str, &'a Version)> + Clone,
+) -> Result<usize, OrderError> {
+    let found = offered.clone().enumerate().find(|(_, (other, _))| **other == **name);
+    let (needed_by, name, range) = (needed_by.to_owned(), name.clone(), range.clone());
+    match found {
+        Some((at, (_, version))) if range.matches(version) => Ok(at),
+        Some((_, (_, version))) => Err(OrderError::OutOfRange { needed_by, name, range, offered: version.clone() }),
+        None => {
+            let offered = offered.map(|(other, _)| other.to_owned()).filter(|other| *other != needed_by).collect();
+            Err(OrderError::Missing { needed_by, name, range, offered })
         }
     }
-    Ok(indexes)
-}
-
-fn needs(
-    module: &OrderInput,
-    modules: &[OrderInput],
-    indexes: &HashMap<&str, usize>,
-) -> Result<Vec<usize>, OrderError> {
-    let index_of = |dependency: &(String, VersionReq)| {
-        let (name, range) = dependency.clone();
-        let needed_by = module.name.clone();
-        let Some(&at) = indexes.get(name.as_str()) else {
-            let offered = modules.iter().filter(|other| other.name != needed_by).map(|other| other.name.clone());
-            return Err(OrderError::Missing { offered: offered.collect(), needed_by, name, range });
-        };
-        match &modules[at].version {
-            version if range.matches(version) => Ok(at),
-            version => Err(OrderError::OutOfRange { needed_by, name, range, offered: version.clone() }),
-        }
-    };
-    module.dependencies.iter().map(index_of).collect()
 }
 
 /// Returns the error for a cycle. The error lists the cycle from its module with the lowest index in `modules`.
