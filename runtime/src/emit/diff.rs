@@ -103,17 +103,11 @@ fn subobject_diffs(
     redirects: &[(String, String)],
 ) -> (Subobjects, Subobjects) {
     let origins = origins(&names(old, |(name, _)| name), &names(new, |(name, _)| name), redirects);
-    let (mut added, mut kept) = (Vec::new(), HashSet::new());
-    for (name, class) in new {
-        match origins.get(name.as_str()) {
-            Some(&at) if old[at].1 == *class => {
-                kept.insert(at);
-            }
-            _ => added.push((name.clone(), class.clone())),
-        }
-    }
+    let origin = |(name, class): &(String, String)| origins.get(&**name).copied().filter(|at| old[*at].1 == *class);
+    let kept: HashSet<usize> = new.iter().filter_map(origin).collect();
+    let added = new.iter().filter(|subobject| origin(subobject).is_none());
     let removed = old.iter().enumerate().filter(|(at, _)| !kept.contains(at));
-    (added, removed.map(|(_, subobject)| subobject.clone()).collect())
+    (added.cloned().collect(), removed.map(|(_, subobject)| subobject.clone()).collect())
 }
 
 fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
