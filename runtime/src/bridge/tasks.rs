@@ -114,7 +114,14 @@ impl Tasks {
         if world.objects.is_template(job.object) {
             // Class default objects run no jobs. A red constructor that schedules jobs for instances also runs for the class default
             // object.
-            return self.end_template_job(red, &gate, kind, &place, code);
+            let what = what(kind, gate.tag(), &place);
+            if !red.hot().stack().is_here() {
+                return Err(CallError::WrongStack { action: format!("dropping a {what}") });
+            }
+            if let Err(error) = code.end(red, &gate, &what) {
+                DropFailed { gate, what, error }.log();
+            }
+            return Ok(JobId::NONE);
         }
         let mut store = self.store.borrow_mut();
         let (now, made) = (store.schedule.now(), store.next_number());
@@ -391,24 +398,6 @@ impl Tasks {
             log!(ERROR, %error, "a closure that the host posted failed");
             unheard::print(&format_args!("a closure that the host posted failed: {error}"));
         }
-    }
-
-    fn end_template_job(
-        &self,
-        red: &RedStack,
-        gate: &Rc<Gate>,
-        kind: LeaseKind,
-        place: &Arc<str>,
-        code: Code,
-    ) -> Result<JobId, CallError> {
-        let what = what(kind, gate.tag(), place);
-        if !red.hot().stack().is_here() {
-            return Err(CallError::WrongStack { action: format!("dropping a {what}") });
-        }
-        if let Err(error) = code.end(red, gate, &what) {
-            DropFailed { gate: Rc::clone(gate), what, error }.log();
-        }
-        Ok(JobId::NONE)
     }
 }
 
