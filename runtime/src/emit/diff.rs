@@ -7,22 +7,17 @@ use std::collections::{HashMap, HashSet};
 
 use crate::object::types::OldNames;
 
-/// Identity of a property type. Types with equal keys have equal representations of their values in memory.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct TypeKey {
+/// Name and type of a property, for the comparison of two builds. If signature and layout are equal, values have equal representations in
+/// memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PropertyShape {
+    /// Name of the property, unique in the class and its bases.
+    pub name: String,
     /// Type as written in signatures, with the path of its struct or class.
     pub signature: String,
     /// Layout fingerprint of the structs in the type. Zero if the type contains no struct. The layout of a struct may change while its path
     /// stays the same.
     pub layout: u64,
-}
-
-/// Name and type of a property, for the comparison of two builds.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct PropertyShape {
-    /// Name of the property, unique in the class and its bases.
-    pub name: String,
-    pub key: TypeKey,
 }
 
 /// Declaration of a class in one build, reduced to the data that the comparison needs.
@@ -88,7 +83,8 @@ fn property_diffs(
     let origins = origins(&names(old, |p| &p.name), &names(new, |p| &p.name), redirects);
     let predecessor = |property: &PropertyShape| {
         let from = &old[*origins.get(property.name.as_str())?];
-        Some(Predecessor { name: from.name.clone(), has_same_type: from.key == property.key })
+        let has_same_type = from.signature == property.signature && from.layout == property.layout;
+        Some(Predecessor { name: from.name.clone(), has_same_type })
     };
     let followed: HashSet<usize> = origins.values().copied().collect();
     let removed = old.iter().enumerate().filter(|(at, _)| !followed.contains(at));
@@ -124,7 +120,7 @@ fn origins<'n>(old: &[&'n str], new: &[&'n str], redirects: &'n [(String, String
 
 #[cfg(test)]
 mod tests {
-    use super::{ClassShape, Predecessor, PropertyShape, TypeKey, difference};
+    use super::{ClassShape, Predecessor, PropertyShape, difference};
 
     fn pairs(text: &str) -> Vec<(String, String)> {
         let pair = |pair: &str| {
@@ -138,8 +134,7 @@ mod tests {
     fn properties(text: &str) -> Vec<PropertyShape> {
         let shape = |(name, ty): (String, String)| {
             let (signature, layout) = ty.split_once('/').unwrap_or((&ty, "0"));
-            let key = TypeKey { signature: signature.to_owned(), layout: layout.parse().expect("a number") };
-            PropertyShape { name, key }
+            PropertyShape { name, signature: signature.to_owned(), layout: layout.parse().expect("a number") }
         };
         pairs(text).into_iter().map(shape).collect()
     }
@@ -203,7 +198,7 @@ mod tests {
     #[test]
     fn a_chain_of_redirects_is_followed_once() {
         const ROW: usize = 100_000;
-        let shape = |name: String| PropertyShape { name, key: TypeKey { signature: "u8".to_owned(), layout: 0 } };
+        let shape = |name: String| PropertyShape { name, signature: "u8".to_owned(), layout: 0 };
         let old = (0..ROW).map(|at| shape(format!("a{at}"))).collect();
         let redirects: Vec<_> = (0..ROW).map(|at| (format!("a{at}"), format!("a{}", at + 1))).collect();
         let old = ClassShape { properties: old, ..ClassShape::default() };

@@ -433,7 +433,8 @@ fn print(core: &Core, value: &Value) -> String {
 fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
     let property = |property: &Rc<Property>| diff::PropertyShape {
         name: property.text.to_string(),
-        key: diff::TypeKey { signature: property.ty.to_string(), layout: property.ty.layout() },
+        signature: property.ty.to_string(),
+        layout: property.ty.layout(),
     };
     let today = |path: &str| core.world.types.redirected(path).to_string();
     let subobject = |of: &Subobject| (of.name.to_string(), today(&class.subobject_class(of)));

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
-use crate::emit::diff::{self, ClassShape, Predecessor, PropertyShape, TypeKey};
+use crate::emit::diff::{self, ClassShape, Predecessor, PropertyShape};
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::make_cdo;
 use crate::object::fixed;
@@ -197,7 +197,7 @@ fn now(saved: &PropertyRecord, class: &Class) -> String {
 
 fn shape(name: &str, ty: &str) -> PropertyShape {
     // Leaves the layout zero. The layout is not needed to detect a changed struct, because a saved struct value contains its field names.
-    PropertyShape { name: name.to_owned(), key: TypeKey { signature: ty.to_owned(), layout: 0 } }
+    PropertyShape { name: name.to_owned(), signature: ty.to_owned(), layout: 0 }
 }
 
 fn defaults(core: &Core, class: &Rc<Class>) -> Vec<(Rc<Property>, PropertyDefault)> {
