@@ -230,13 +230,8 @@ impl NativeClass {
         body: impl Fn(&World, &mut Frame<'_>) -> Result<(), CallError> + 'static,
     ) -> Self {
         let body = Guarded::new(body);
-        self.with_function(
-            name,
-            params,
-            result,
-            flags,
-            Rc::new(move |context, frame| body(object::World::of(context), frame)),
-        )
+        let thunk: Thunk = Rc::new(move |context, frame| body(object::World::of(context), frame));
+        self.with_function(name, params, result, flags, thunk)
     }
 
     /// Adds an event that derived classes can override. Its default body does nothing.
