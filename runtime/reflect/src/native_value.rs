@@ -214,7 +214,12 @@ impl<T: NativeValue> NativeResult for T {
     }
 
     fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<T, CallError> {
-        from_value(&value.ok_or_else(|| CallError::other("the function returned no value"))?, ty)
+        let value = value.ok_or_else(|| CallError::other("the function returned no value"))?;
+        let ty = checked::<T>(ty)?;
+        let mut own = OwnedValue::initial(ty.clone());
+        own.write(&value).map_err(|error| CallError::other(error.to_string()))?;
+        let raw = own.as_ptr().to().map(<T::Raw as OfKind>::load);
+        raw.map(T::from_raw).ok_or_else(|| differs::<T>(Some(ty)))
     }
 }
 
@@ -372,7 +377,7 @@ impl<T: NativeValue> NativeParam for T {
     }
 
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
-        into_value(self, ty)
+        Ok(owned(checked::<T>(ty)?.clone(), self.into_raw()).read())
     }
 }
 
@@ -520,7 +525,6 @@ macro_rules! tuples {
                 Ok(())
             }
 
-            #[allow(unused_variables, reason = "unused for an empty tuple")]
             fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError> {
                 Ok(vec![$(self.$at.into_value(types.get($at))?),*])
             }
@@ -580,27 +584,6 @@ macro_rules! each_tuple {
 pub(crate) use each_tuple;
 
 each_tuple!(tuples);
-
-/// Converts a Rust value to a value of type `ty`.
-///
-/// # Errors
-/// Returns [`CallError::Signature`] if `ty` does not match `T`.
-fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Value, CallError> {
-    let ty = checked::<T>(ty)?;
-    Ok(owned(ty.clone(), value.into_raw()).read())
-}
-
-/// Converts a value of type `ty` to the Rust value.
-///
-/// # Errors
-/// Returns [`CallError::Signature`] if `ty` does not match `T`.
-fn from_value<T: NativeValue>(value: &Value, ty: Option<&PropertyType>) -> Result<T, CallError> {
-    let ty = checked::<T>(ty)?;
-    let mut own = OwnedValue::initial(ty.clone());
-    own.write(value).map_err(|error| CallError::other(error.to_string()))?;
-    let raw = own.as_ptr().to().map(<T::Raw as OfKind>::load);
-    raw.map(T::from_raw).ok_or_else(|| differs::<T>(Some(ty)))
-}
 
 fn checked<T: NativeValue>(ty: Option<&PropertyType>) -> Result<&PropertyType, CallError> {
     ty.filter(|ty| <T::Raw as OfKind>::matches(ty)).ok_or_else(|| differs::<T>(ty))
