@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use alcedo_abi::value::TextRaw;
 
+use super::enumeration::text_of;
 use super::prelude::*;
 use super::ptr::{Mut, Ref};
 use super::text::text_memory;
@@ -38,10 +39,6 @@ impl Kind for AnsiText {
     }
 
     fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<String> {
-        match offer {
-            Offer::Text(text) if is_latin_1(&text) => Some(text.into_owned()),
-            Offer::Entry(value) if is_latin_1(&value.text) => Some(value.text.to_string()),
-            _ => None,
-        }
+        text_of(&offer).filter(|text| is_latin_1(text)).map(Cow::into_owned)
     }
 }
