@@ -108,20 +108,15 @@ impl Compiler<'_> {
     }
 
     fn base(&self, decl: &ClassDecl, path: &str) -> Result<Option<Rc<Class>>, DeclareError> {
-        match (decl.base.as_str(), decl.origin) {
-            ("", Origin::Native) => Ok(None),
-            ("", _) => Err(DeclareError::NoBase { class: path.to_owned() }),
-            (base, _) => match self.find::<Class>(base) {
-                Some(found) if found.flags & class_flags::FINAL != 0 => {
-                    Err(DeclareError::FinalBase { class: path.to_owned(), base: base.to_owned() })
-                }
-                Some(found) => match extended(decl.origin, &found) {
-                    Ok(()) => Ok(Some(found)),
-                    Err(problem) => {
-                        Err(DeclareError::NotExtended { class: path.to_owned(), base: base.to_owned(), problem })
-                    }
-                },
-                None => Err(DeclareError::UnknownBase { class: path.to_owned(), base: base.to_owned() }),
+        let (class, base) = (path.to_owned(), decl.base.clone());
+        match (self.find::<Class>(&base), decl.origin) {
+            (_, Origin::Native) if base.is_empty() => Ok(None),
+            _ if base.is_empty() => Err(DeclareError::NoBase { class }),
+            (None, _) => Err(DeclareError::UnknownBase { class, base }),
+            (Some(found), _) if found.flags & class_flags::FINAL != 0 => Err(DeclareError::FinalBase { class, base }),
+            (Some(found), origin) => match extended(origin, &found) {
+                Ok(()) => Ok(Some(found)),
+                Err(problem) => Err(DeclareError::NotExtended { class, base, problem }),
             },
         }
     }
