@@ -393,11 +393,9 @@ impl Compiler<'_> {
         }
         let parsed = TypeText::of_declaration(decl.kind, &decl.type_path).map_err(TypeError::from);
         parsed.and_then(|text| PropertyType::resolve(&text, self)).map_err(|error| match (decl.kind, error) {
-            (PropertyKind::OBJECT, TypeError::Unknown { path, .. }) => {
-                DeclareError::UnknownType { member: member(), kind: "reference", type_path: path }
-            }
-            (PropertyKind::STRUCT, TypeError::Unknown { path, .. }) => {
-                DeclareError::UnknownType { member: member(), kind: "struct", type_path: path }
+            (kind @ (PropertyKind::OBJECT | PropertyKind::STRUCT), TypeError::Unknown { path, .. }) => {
+                let kind = if kind == PropertyKind::OBJECT { "reference" } else { "struct" };
+                DeclareError::UnknownType { member: member(), kind, type_path: path }
             }
             (kind, error) => {
                 let text = format!("{}({})", name_of(kind), decl.type_path);
@@ -409,20 +407,16 @@ impl Compiler<'_> {
     /// Checks the subobjects of a class. Runs after the compilation of all classes, because the batch may list a subobject's class after
     /// its owner's class.
     fn check_subobjects(&self, class: &Rc<Class>) -> Result<(), DeclareError> {
-        let own = class.subobjects.iter().map(|subobject| (subobject, subobject.class_path.clone()));
+        let own = class.subobjects.iter().map(|subobject| (subobject.clone(), subobject.class_path.clone()));
         let inherited = class.subobject_overrides.iter().filter_map(|(name, requested)| {
             let chain = class.chain();
             let introduced = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.name == *name);
             introduced.cloned().map(|subobject| (subobject, requested.clone()))
         });
-        for (subobject, requested) in own.map(|(subobject, requested)| (subobject.clone(), requested)).chain(inherited)
-        {
+        for (subobject, requested) in own.chain(inherited) {
             let expected = subobject.property.ty.type_path();
-            let fits = match (self.find::<Class>(&requested), self.find::<Class>(expected)) {
-                (Some(requested), Some(expected)) => requested.is_a(&expected),
-                _ => false,
-            };
-            if !fits {
+            let classes = self.find::<Class>(&requested).zip(self.find::<Class>(expected));
+            if !classes.is_some_and(|(requested, expected)| requested.is_a(&expected)) {
                 return Err(DeclareError::BadSubobject {
                     member: format!("{}:{}", class.path, subobject.name),
                     problem: format!("{requested} is not a {expected}, which the property refers to"),
