@@ -46,7 +46,7 @@ impl NativeLibrary {
     /// Fails if the loader rejects the library.
     pub unsafe fn open(path: &Path) -> Result<Self, NativeError> {
         // SAFETY: our caller vouches for the initializers.
-        let library = unsafe { Library::new(path) }.map_err(|error| native_error(&error))?;
+        let library = unsafe { Library::new(path) }.map_err(NativeError::of)?;
         let (path, library) = (path.to_owned(), ManuallyDrop::new(library));
         Ok(Self { path, library, is_unloadable: AtomicBool::new(false) })
     }
@@ -90,7 +90,7 @@ impl NativeLibrary {
         let symbol = CString::new(name).map_err(|error| NativeError(error.to_string()))?;
         // SAFETY: any symbol has an address; its target is not read here.
         let found = unsafe { self.library.get::<*const ()>(symbol.as_bytes_with_nul()) };
-        let address = *found.map_err(|error| native_error(&error))?;
+        let address = *found.map_err(NativeError::of)?;
         crate::imp::note_for_all(address.addr());
         Ok(address)
     }
@@ -219,11 +219,6 @@ fn spellings(name: &str) -> Vec<String> {
     let mut spellings: Vec<_> = std::iter::once(name.to_owned()).chain(file_names(name)).collect();
     spellings.dedup();
     spellings
-}
-
-fn native_error(error: &libloading::Error) -> NativeError {
-    use std::error::Error as _;
-    NativeError(error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Image mapped by the loader. The loader may silently keep the image mapped after `dlclose`.
 #![expect(unsafe_code, reason = "unmapping runs code of the image")]
 
-use std::error::Error as _;
 use std::ffi::{CStr, c_void};
 use std::mem::ManuallyDrop;
 use std::ops::Range;
@@ -14,6 +13,7 @@ use super::c::loader::{share, symbol};
 use super::proc::Maps;
 use super::room::{Room, Unmapping};
 use super::{loaded, ranges_where};
+use crate::image_error::NativeError;
 use crate::{elf, plain_file};
 
 /// Mapped image. Does not implement `Drop`: closing runs code of the image and must be explicit.
@@ -33,7 +33,7 @@ impl Mapping {
         let room = Room::find();
         let library = open(path);
         drop(room);
-        let library = library.map_err(message_of)?;
+        let library = library.map_err(|error| NativeError::of(error).0)?;
         // If the file is already loaded, the loader returns the existing image. The loader lists that image under the path from which it
         // was first loaded, so this path is not listed. Using the existing image would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
@@ -49,7 +49,7 @@ impl Mapping {
     /// Returns the address of a symbol of this image. Returns an error if the loader has found the symbol in a dependency of the image
     /// instead.
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
-        let address = symbol(&self.library, name).map_err(message_of)?;
+        let address = symbol(&self.library, name).map_err(|error| NativeError::of(error).0)?;
         if self.contains(address.addr()) {
             Ok(address)
         } else {
@@ -83,7 +83,7 @@ impl Mapping {
         // The check may itself unmap the image, by dropping the last reference.
         let known = is_known(path);
         drop(unmapping);
-        closed.map_err(message_of)?;
+        closed.map_err(|error| NativeError::of(error).0)?;
         let maps = Maps::read().map_err(|error| format!("cannot determine whether it is unmapped: {error}"))?;
         let mut here = maps.all().filter(|mapped| mapped.file() == Some(path)).peekable();
         // A program that reads symbols may keep the file mapped as data. Only mappings of code show that the image is still mapped.
@@ -133,9 +133,4 @@ fn is_known(path: &Path) -> bool {
     // Checks twice. If the last foreign reference is released during the first check, dropping the temporary reference unmaps the image.
     // The second check then no longer finds the image.
     is_listed() && is_listed()
-}
-
-/// Returns the loader's message, because the message of the crate `libloading` names only the failed call.
-fn message_of(error: libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
