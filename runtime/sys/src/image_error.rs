@@ -178,14 +178,6 @@ impl ImageError {
             | Self::Malformed { path, .. } => path,
         }
     }
-
-    /// Converts the error for callers that report system errors only.
-    pub(crate) fn into_io_error(self) -> io::Error {
-        match self {
-            Self::Io { source, .. } => source,
-            other => io::Error::other(other),
-        }
-    }
 }
 
 /// Returns a function for `map_err` that converts the error of a copy into `folder`.

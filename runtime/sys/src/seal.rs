@@ -103,7 +103,10 @@ fn write_trailer(path: &Path, read: &File, content: usize, trailer: &[u8]) -> io
 }
 
 fn read(path: &Path) -> io::Result<(Vec<u8>, File)> {
-    let (mut file, _) = open_regular(path).map_err(ImageError::into_io_error)?;
+    let (mut file, _) = open_regular(path).map_err(|error| match error {
+        ImageError::Io { source, .. } => source,
+        other => io::Error::other(other),
+    })?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Ok((bytes, file))
