@@ -42,7 +42,8 @@ pub struct Import {
     params: Vec<Declared>,
     result: Option<(PropertyType, BoolWidth)>,
     no_cwd: bool,
-    of_script: bool,
+    /// True for a declaration by a script. Each struct of a different module with `f64` fields then requires an entry in [`Layouts`].
+    pub(crate) of_script: bool,
 }
 
 /// Width of a `bool` result in C.
@@ -226,15 +227,6 @@ impl Import {
 
     pub(crate) fn returns_bool(self, width: BoolWidth) -> Self {
         Self { result: Some((PropertyType::Bool, width)), ..self }
-    }
-
-    /// Sets the flag for a declaration by a script. If the flag is set, each struct of a different module with `f64` fields requires an
-    /// entry in [`Layouts`].
-    ///
-    /// [`Layouts`]: crate::Layouts
-    #[must_use]
-    pub(crate) fn of_script(self, of_script: bool) -> Self {
-        Self { of_script, ..self }
     }
 
     /// Declares that the function does not depend on the working directory. Calls then run on the calling thread, without a change of the

@@ -248,12 +248,10 @@ impl Shape {
 
     pub(crate) fn of_result(site: &Site<'_>, ty: &PropertyType) -> Result<Self, BindError> {
         let location = "the result";
-        let shape = match ty {
-            PropertyType::Array(_) => {
-                return Err(site.refused(location, ty, "return a struct, or take an out parameter"));
-            }
-            _ => site.inner(location, ty)?,
-        };
+        if let PropertyType::Array(_) = ty {
+            return Err(site.refused(location, ty, "return a struct, or take an out parameter"));
+        }
+        let shape = site.inner(location, ty)?;
         match &shape {
             Self::Struct(_) if shape.owns_memory() => {
                 Err(BindError::OwningResult { function: site.function.to_owned(), found: ty.to_string() })

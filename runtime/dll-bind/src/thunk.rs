@@ -121,6 +121,6 @@ fn import(function: &Function, of_script: bool) -> Import {
         Some(result) => import.returns(result.ty.clone()),
         None => import,
     };
-    import = import.of_script(of_script);
+    import.of_script = of_script;
     if is(function_flags::NO_CWD) { import.no_cwd() } else { import }
 }
