@@ -400,15 +400,10 @@ impl Imported {
         self.result.as_ref()?.1.number()
     }
 
-    pub(crate) fn bool_width(&self) -> Option<BoolWidth> {
-        match self.result {
-            Some((_, Returned::Bool(width))) => Some(width),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn read_bool(&self, width: BoolWidth, word: u64) -> Result<bool, Broken> {
-        width.read(word).map_err(|breach| self.broken("the result".to_owned(), breach))
+    /// Reads the result, if it is a `bool`.
+    pub(crate) fn read_bool(&self, word: u64) -> Result<Option<bool>, Broken> {
+        let Some((_, Returned::Bool(width))) = self.result else { return Ok(None) };
+        width.read(word).map(Some).map_err(|breach| self.broken("the result".to_owned(), breach))
     }
 
     /// Calls a function of plain numbers. `words` contains one widened number per parameter. Returns zero if the function does not exist.

@@ -77,9 +77,9 @@ fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallErro
     frame.finish()?;
     let to_error = |broken: Broken| CallError::other(broken.to_string());
     let word = imported.call_plain(&words[..count]).map_err(to_error)?;
-    match (imported.number_of_result(), imported.bool_width()) {
+    match (imported.number_of_result(), imported.read_bool(word).map_err(to_error)?) {
         (None, _) => Ok(()),
-        (_, Some(width)) => frame.set_result(imported.read_bool(width, word).map_err(to_error)?),
+        (_, Some(value)) => frame.set_result(value),
         (Some(number), None) => number.set_result(frame, word),
     }
 }
