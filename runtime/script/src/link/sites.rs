@@ -64,22 +64,20 @@ impl Linker<'_> {
                 let (function, params) = find(path)?;
                 (LinkedTarget::Final(of_self(*object, &function)?, OnceCell::new()), function, params)
             }
-            Target::Static(class, path) => {
+            Target::Static(_, path) | Target::OfOwnClass(path) => {
                 let (function, params) = find(path)?;
-                let function = static_function(function)?;
-                let target = match class {
-                    None => LinkedTarget::Static(OnceCell::new()),
-                    Some(class) => {
-                        self.expect_class(*class)?;
-                        LinkedTarget::OfClass(Some(self.slot(*class)?.offset))
+                if function.flags & function_flags::STATIC == 0 {
+                    return Err(format!("{} is called without an object", function.path));
+                }
+                let target = match call.callee {
+                    Target::Static(None, _) => LinkedTarget::Static(OnceCell::new()),
+                    Target::Static(Some(class), _) => {
+                        self.expect_class(class)?;
+                        LinkedTarget::OfClass(Some(self.slot(class)?.offset))
                     }
+                    _ => LinkedTarget::OfClass(None),
                 };
                 (target, function, params)
-            }
-            Target::OfOwnClass(path) => {
-                let (function, params) = find(path)?;
-                let function = static_function(function)?;
-                (LinkedTarget::OfClass(None), function, params)
             }
             Target::Interface(object, path) => {
                 let (function, params) = find(path)?;
@@ -271,14 +269,6 @@ impl Linker<'_> {
         };
         let plain = plain_size(&param.ty).and_then(|size| u16::try_from(size).ok());
         Ok(Move { plain, caller_offset, param_offset, source: constant, property: Rc::clone(param) })
-    }
-}
-
-/// Returns the function if it is static, otherwise an error.
-fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
-    match function.flags & function_flags::STATIC {
-        0 => Err(format!("{} is called without an object", function.path)),
-        _ => Ok(function),
     }
 }
 
