@@ -80,15 +80,14 @@ impl FunctionCompiler {
             }
             ExprKind::Step { place, up, post: true } => {
                 let location = self.location(place, false);
+                let before = self.load(&location, &place.ty);
                 // Uses a temporary, because the access path of the place may use the target register, as in `i = a[i]++`.
                 if matches!(location, Location::At(_)) && !self.is_temp(to) && self.needs(&location, to) {
-                    let before = self.load(&location, &place.ty);
                     let kept = self.copied(before, &place.ty);
                     self.step_at(&location, place, *up);
                     self.emit(Ins::Copy { to, from: kept });
                     return;
                 }
-                let before = self.load(&location, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
                 // Skips the step if the target is the place itself, because `i = i++` does not change `i`.
                 if !matches!(location, Location::In(reg) if reg == to) {

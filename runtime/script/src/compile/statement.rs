@@ -29,14 +29,10 @@ impl FunctionCompiler {
                 let else_jumps = self.branch(condition, false);
                 self.end_statement();
                 self.statements(yes);
-                if no.is_empty() {
-                    else_jumps.into_iter().for_each(|jump| self.patch_jump(jump));
-                    return;
-                }
-                let end = self.jump(Ins::Jump { to: 0 });
+                let end = (!no.is_empty()).then(|| self.jump(Ins::Jump { to: 0 }));
                 else_jumps.into_iter().for_each(|jump| self.patch_jump(jump));
                 self.statements(no);
-                self.patch_jump(end);
+                end.into_iter().for_each(|jump| self.patch_jump(jump));
             }
             StmtKind::While { body_first, condition, body } => self.repeat(*body_first, condition, &[], body),
             StmtKind::For { init, condition, step, body } => {
@@ -204,19 +200,16 @@ impl FunctionCompiler {
             self.end_statement();
         }
         let default_jump = self.jump(Ins::Jump { to: 0 });
-        let default = arms.iter().position(|arm| arm.value.is_none());
         self.breaks.push(Vec::new());
-        for (at, (arm, entry)) in arms.iter().zip(entries).enumerate() {
+        match arms.iter().position(|arm| arm.value.is_none()) {
+            Some(default) => entries[default] = Some(default_jump),
+            None => self.breaks.last_mut().into_iter().for_each(|breaks| breaks.push(default_jump)),
+        }
+        for (arm, entry) in arms.iter().zip(entries) {
             entry.into_iter().for_each(|jump| self.patch_jump(jump));
-            if default == Some(at) {
-                self.patch_jump(default_jump);
-            }
             self.statements(&arm.body);
         }
         let breaks = self.breaks.pop().unwrap_or_default();
-        if default.is_none() {
-            self.patch_jump(default_jump);
-        }
         breaks.into_iter().for_each(|jump| self.patch_jump(jump));
         self.used.extend(held);
     }
