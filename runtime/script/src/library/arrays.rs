@@ -9,7 +9,6 @@ use alcedo_reflect::World;
 use alcedo_reflect::containers::{Rows, RowsMut, array, array_ref};
 use alcedo_reflect::decl::FunctionDecl;
 use alcedo_reflect::property::{Property, PropertyType};
-use alcedo_reflect::structs::StructType;
 use alcedo_reflect::thunk::{AnyArray, Frame, Param, function_of};
 use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::Ptr;
@@ -213,12 +212,7 @@ fn resize_to(frame: &mut Frame<'_>, target: Param, size: u32) -> Result<(), Call
     set_len(&mut rows_mut(frame, target)?, size, of.ty())
 }
 
-/// Finds a field by display name. If no display name matches, finds the field by name.
-fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Property> {
-    let by_display = of.fields().iter().find(|field| *field.display == *name);
-    by_display.or_else(|| of.fields().iter().find(|field| *field.text == *name))
-}
-
+/// Finds a field of the elements by display name. If no display name matches, finds the field by name.
 fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name) -> Result<&'a Property, CallError> {
     let ty = &frame.property(target).ty;
     let PropertyType::Array(of) = ty else { return Err(problem(frame, format_args!("a {ty} is not an array"))) };
@@ -226,7 +220,9 @@ fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name
         return Err(problem(frame, format_args!("the elements are not structs: it is an array of {}", of.ty())));
     };
     let name = world.text(name);
-    field_named(structure, &name).ok_or_else(|| {
+    let by_display = structure.fields().iter().find(|field| *field.display == *name);
+    let found = by_display.or_else(|| structure.fields().iter().find(|field| *field.text == *name));
+    found.ok_or_else(|| {
         let known: Vec<_> = structure.fields().iter().map(|field| &*field.display).collect();
         problem(frame, format_args!("{} has no field `{name}`: it has {}", structure.path, known.join(", ")))
     })
