@@ -228,15 +228,11 @@ impl Registers {
             }
             LinkedRoot::Of(register, other) => {
                 let object = self.handle(*register);
-                match other_memory(world, other, object)? {
-                    None => return Ok(Resolved::NoObject),
-                    Some(at) => {
-                        if writes {
-                            world.objects.may_write(object)?;
-                        }
-                        at
-                    }
+                let Some(at) = other_memory(world, other, object)? else { return Ok(Resolved::NoObject) };
+                if writes {
+                    world.objects.may_write(object)?;
                 }
+                at
             }
             LinkedRoot::Default(register, other) => {
                 let class = world.types.class_by_path(&world.names.text(self.name(*register)));
