@@ -298,8 +298,7 @@ impl<'s> Parser<'s> {
 
     /// Returns true if the token after the next `n` tokens is `word`. Consumes no tokens.
     fn is_word(&mut self, n: usize, word: &str) -> bool {
-        let token = self.tokens.peek(n);
-        token.kind == Kind::Word && self.text(token).eq_ignore_ascii_case(word)
+        self.is_one_of(n, &[word])
     }
 
     /// Returns true if the token after the next `n` tokens is one of `keywords`. Consumes no tokens.
