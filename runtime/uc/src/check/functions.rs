@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_reflect::origin::Origin;
 
 use super::Checker;
 use super::declare::Work;
@@ -284,11 +285,8 @@ impl<'a> Checker<'a> {
 
     /// Returns true if the class belongs to this package or to a different script package.
     fn is_of_script(&self, class: &str) -> bool {
-        class.strip_prefix("/Script/").and_then(|path| path.split_once('.')).is_some_and(|(of, _)| of == self.package)
-            || self
-                .types
-                .class_by_path(class)
-                .is_some_and(|found| found.origin == alcedo_reflect::origin::Origin::Script)
+        class.starts_with(&*self.own_path(""))
+            || self.types.class_by_path(class).is_some_and(|found| found.origin == Origin::Script)
     }
 
     /// Compares the signatures of an override and of the overridden function. Reports a mismatch.

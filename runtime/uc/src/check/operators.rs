@@ -85,12 +85,8 @@ impl Body<'_, '_> {
                 if let (Some((vector, true)), Some((rotator, false))) = &triples
                     && simple != Op::Ushr
                 {
-                    return make(
-                        Operand::Turned(vector.clone(), rotator.clone()),
-                        left.clone(),
-                        right.clone(),
-                        left.clone(),
-                    );
+                    let on = Operand::Turned(vector.clone(), rotator.clone());
+                    return make(on, left.clone(), right.clone(), left.clone());
                 }
                 let (one, _) = nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
                 let num = promoted(one, one)?;
@@ -157,16 +153,11 @@ impl Body<'_, '_> {
             (Type::None, other) if object(other) => both(Operand::Object, other),
             (one, Type::None) if object(one) => both(Operand::Object, one),
             (Type::Reference(_, one), Type::None | Type::Object(_) | Type::Class(_) | Type::Reference(..)) => {
-                let as_object = |path: &crate::hir::Path| {
-                    if matches!(left, Type::Reference(alcedo_abi::kinds::PropertyKind::SOFT_CLASS, _)) {
-                        Type::Class(path.clone())
-                    } else {
-                        Type::Object(path.clone())
-                    }
-                };
-                let left = as_object(one);
+                let is_class = matches!(left, Type::Reference(alcedo_abi::kinds::PropertyKind::SOFT_CLASS, _));
+                let to_object = if is_class { Type::Class } else { Type::Object };
+                let left = to_object(one.clone());
                 let right = match right {
-                    Type::Reference(_, other) => as_object(other),
+                    Type::Reference(_, other) => to_object(other.clone()),
                     Type::None => left.clone(),
                     other => other.clone(),
                 };
@@ -421,16 +412,15 @@ impl Body<'_, '_> {
             let message = format!("`{operator}` is not defined for `{}`", found.ty);
             body.report(body.error("uc-operator-types", span, message))
         };
-        let triple = self.checker.triple(&found.ty).map(|(triple, _)| triple);
-        if let Some(triple) = triple {
+        if let Some((triple, _)) = self.checker.triple(&found.ty) {
             let ty = found.ty.clone();
             return match sign {
-                Prefix::Minus => {
-                    if let ExprKind::Triple(values) = found.kind {
-                        return Ok(Expr { kind: ExprKind::Triple(values.map(|value| -value)), ty, line });
+                Prefix::Minus => match found.kind {
+                    ExprKind::Triple(values) => {
+                        Ok(Expr { kind: ExprKind::Triple(values.map(|value| -value)), ty, line })
                     }
-                    make(Unary::NegTriple(triple), found, ty)
-                }
+                    _ => make(Unary::NegTriple(triple), found, ty),
+                },
                 Prefix::Plus => Ok(found),
                 _ => Err(refused(self)),
             };
