@@ -124,13 +124,12 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Checks that the file has either all or none of the tags. The loader assumes that these tags occur together.
-    fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, FormatError> {
+    fn all_or_none(&self, tags: &[DynamicTag]) -> Result<(), FormatError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
             let missing = tags.iter().find(|tag| !self.has(**tag)).map_or(0, |tag| tag.0);
             format!("dynamic tag {missing:#x} is missing")
-        })?;
-        Ok(there > 0)
+        })
     }
 
     /// Returns the properties of a checked file that keep its image mapped. `versions` maps the number of each needed version to its
@@ -263,11 +262,11 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             || "calls are bound in an unknown way",
         )?;
         ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || "packed relocations have a wrong size")?;
-        let has_data = self.all_or_none(&[DT_RELA, DT_RELASZ, DT_RELAENT])?;
-        let has_calls = self.all_or_none(&[DT_JMPREL, DT_PLTRELSZ, DT_PLTREL])?;
+        self.all_or_none(&[DT_RELA, DT_RELASZ, DT_RELAENT])?;
+        self.all_or_none(&[DT_JMPREL, DT_PLTRELSZ, DT_PLTREL])?;
         self.all_or_none(&[DT_RELR, DT_RELRSZ, DT_RELRENT])?;
-        let data = if has_data { self.relocation_table(DT_RELA, DT_RELASZ)? } else { 0..0 };
-        let calls = if has_calls { self.relocation_table(DT_JMPREL, DT_PLTRELSZ)? } else { 0..0 };
+        let data = self.relocation_table(DT_RELA, DT_RELASZ)?;
+        let calls = self.relocation_table(DT_JMPREL, DT_PLTRELSZ)?;
         let covered =
             |s: &Section<'_>| [&data, &calls].iter().any(|range| range.start <= s.addr && s.end() <= range.end);
         let loaded = || self.elf.sections.iter().filter(|s| s.kind == SHT_RELA && s.is_loaded());
@@ -293,12 +292,10 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     /// Returns the range of a relocation table, after checking that the table consists of complete relocation sections.
     fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, FormatError> {
         let (at, size) = (self.get(tag).unwrap_or(0), self.get(size).unwrap_or(0));
-        ensure(size == 0 || self.elf.mapped(at, size).is_some(), || {
-            format!("relocation table {:#x} is not mapped", tag.0)
-        })?;
         if size == 0 {
             return Ok(0..0);
         }
+        ensure(self.elf.mapped(at, size).is_some(), || format!("relocation table {:#x} is not mapped", tag.0))?;
         let range = at..at + size;
         let inside =
             || self.elf.sections.iter().filter(|s| s.is_loaded() && s.addr < range.end && range.start < s.end());

@@ -95,9 +95,7 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
         write_all(crash.as_fd(), line);
         write_all(crash.as_fd(), b" ");
     }
-    let mut end = Buffer::default();
-    end.push(b"\nend\n");
-    end.write(crash.as_fd());
+    write_all(crash.as_fd(), b"\nend\n");
     let _all = write_maps(maps.as_fd());
     // Adds the report to the list last, when the report is complete.
     let mut list = Buffer::default();

@@ -189,10 +189,8 @@ impl RecordTable {
     }
 
     fn mark_submitted(&mut self, block: usize) {
-        self.requests
-            .iter_mut()
-            .filter(|request| request.block == block)
-            .for_each(|request| request.is_submitted = true);
+        let of_block = self.requests.iter_mut().filter(|request| request.block == block);
+        of_block.for_each(|request| request.is_submitted = true);
     }
 
     fn raises(&mut self, owner: usize, signal: c_int) {

@@ -211,9 +211,8 @@ pub fn thread_stack() -> Option<Range<usize>> {
     // SAFETY: the calling thread is alive, and there is memory for its attributes. The attributes are initialized on success, and
     // destroyed once after the last use.
     let result = unsafe {
-        match libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) {
-            0 => {}
-            _ => return None,
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+            return None;
         }
         let result = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut stack, &raw mut len);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
