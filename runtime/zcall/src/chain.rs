@@ -386,16 +386,13 @@ impl ResolverChain {
             } else {
                 match catch_panics(|| link.resolver.resolve(&name)) {
                     Ok(Answer::Function(found)) => {
-                        is_decided = true;
                         StepAnswer::Found { signature: found.signature_text().to_owned(), by: found.side }
                     }
                     Ok(Answer::Declined(reason)) => StepAnswer::Declined(reason),
-                    Err(error) => {
-                        is_decided = true;
-                        StepAnswer::Failed(error)
-                    }
+                    Err(error) => StepAnswer::Failed(error),
                 }
             };
+            is_decided |= matches!(answer, StepAnswer::Found { .. } | StepAnswer::Failed(_));
             let (resolver, of) = (link.label.to_string(), self.describe(link.origin));
             steps.push(Step { resolver, of, priority: link.priority, answer });
         }
