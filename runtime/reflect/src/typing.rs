@@ -153,7 +153,9 @@ fn check_delegate(
     signature: &SignatureText,
     resolver: &dyn TypeResolver,
 ) -> Result<(), TypeError> {
-    check_signature(signature, resolver)?;
+    // Does not resolve the types of the signature, because a signature may name a struct that contains the delegate.
+    let mut types = signature.arguments.iter().chain(signature.result.as_deref());
+    types.try_for_each(|ty| check_type_text(ty, resolver))?;
     let Some(path) = path else { return Ok(()) };
     let (kind, content) = resolver.delegate_type_text(path).ok_or_else(|| undeclared("delegate", path))?;
     if kind == text.kind() && *content == *text.path() {
@@ -161,11 +163,6 @@ fn check_delegate(
     }
     let found = format!("{}({content})", kind.text().unwrap_or("?"));
     Err(TypeError::OtherDelegate { found, expected: text.to_string() })
-}
-
-/// Checks the types of a signature without resolving them, because a signature may name a struct that contains the delegate.
-fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
-    signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|ty| check_type_text(ty, resolver))
 }
 
 fn check_type_text(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {

@@ -63,11 +63,8 @@ impl Constructor<'_> {
         if !world.objects.copy_plain(object, template)
             && let Err(error) = world.objects.copy_values(object, template, &class.properties, &[(template, object)])
         {
-            return Err(self.failed_for(
-                object,
-                ConstructionStep::CopyValues(class.path.to_string()),
-                StepError::from(error),
-            ));
+            let step = ConstructionStep::CopyValues(class.path.to_string());
+            return Err(self.failed_for(object, step, StepError::from(error)));
         }
         if plan.has_post_init { self.init(object, class) } else { Ok(()) }
     }

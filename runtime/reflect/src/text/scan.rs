@@ -101,12 +101,11 @@ impl<'a> Scanner<'a> {
 
     /// Reads the text before the next comma or closing parenthesis. Returns the text without surrounding spaces.
     pub(crate) fn word(&mut self) -> &'a str {
-        self.split(self.rest.find([',', ')']).unwrap_or(self.rest.len())).trim()
+        self.word_up_to([',', ')'])
     }
 
     /// Reads the text before the first character in `ends`. Returns the text without surrounding spaces.
-    pub(crate) fn word_up_to(&mut self, ends: [char; 3]) -> &'a str {
-        self.rest = self.rest.trim_start();
+    pub(crate) fn word_up_to<const N: usize>(&mut self, ends: [char; N]) -> &'a str {
         self.split(self.rest.find(ends).unwrap_or(self.rest.len())).trim()
     }
 
