@@ -137,12 +137,12 @@ impl Found {
             undone.raised |= bit(signal);
             now.rlim_cur = before;
             if verdict == Verdict::PutBack && kernel::setrlimit(resource, &now) == 0 {
-                undone.messages.push(format!("{name} of {was} put back to {}", format_limit(before)));
+                let limit = if before == libc::RLIM_INFINITY { "unlimited".to_owned() } else { before.to_string() };
+                undone.messages.push(format!("{name} of {was} put back to {limit}"));
             } else {
                 undone.late |= bit(signal);
-                undone
-                    .messages
-                    .push(format!("{name} of {was}, which cannot be raised: {} ignored", signal_name(signal)));
+                let signal = signal_name(signal);
+                undone.messages.push(format!("{name} of {was}, which cannot be raised: {signal} ignored"));
             }
         }
         for (which, signal) in timers::SIGNALS.into_iter().enumerate().filter(|(which, _)| !self.is_armed[*which]) {
@@ -192,10 +192,6 @@ fn judge(before: u64, now: u64, hard: u64) -> Verdict {
         (true, true) => Verdict::PutBack,
         (true, false) => Verdict::Ignore,
     }
-}
-
-fn format_limit(limit: u64) -> String {
-    if limit == libc::RLIM_INFINITY { "unlimited".to_owned() } else { limit.to_string() }
 }
 
 /// Returns the timers of this process that raise a signal. Returns an empty list if the kernel does not list timers.

@@ -26,12 +26,9 @@ pub(super) const REPAIR: Repair = Repair {
     before_close: |image| *lock(&image.records.environment) = Some(strings().collect()),
     // Runs after the finalizers of the image, and before the memory of the image is freed.
     free: |gone, report| {
-        if let Some(before) = lock(&gone.image().records.environment).take() {
-            report.addresses += redirect_references_after(
-                &before,
-                gone.image().records.code(),
-                gone.image().records.memory(gone.image()),
-            );
+        let image = gone.image();
+        if let Some(before) = lock(&image.records.environment).take() {
+            report.addresses += redirect_references_after(&before, image.records.code(), image.records.memory(image));
         }
     },
     ..Repair::NONE

@@ -22,7 +22,7 @@ pub(super) const REPAIR: Repair = Repair {
     name: "a stream of the C library",
     holders: |image, all| all.extend(holders(image.owner())),
     facts: |image, facts| {
-        facts.exit_handlers |= has_open(image.owner());
+        facts.exit_handlers |= lock(&OPEN).iter().any(|open| open.owner == image.owner() && !open.is_cut_off);
         facts.outside |= !holders(image.owner()).is_empty();
     },
     // Waits until all exit handlers have run, because an exit handler may write to a stream, and may register further handlers.
@@ -133,10 +133,6 @@ pub(super) fn closed(owner: usize, stream: *mut c_void) -> *const *mut c_void {
     let at = bound.iter().position(|bound| bound.stream == stream);
     let closed = at.map(|at| bound.swap_remove(at)).filter(|bound| bound.owner == owner);
     closed.map_or(ptr::null(), |bound| bound.variable)
-}
-
-fn has_open(owner: usize) -> bool {
-    lock(&OPEN).iter().any(|open| open.owner == owner && !open.is_cut_off)
 }
 
 pub(super) fn is_of(owner: usize, address: usize) -> bool {
