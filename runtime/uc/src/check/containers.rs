@@ -77,11 +77,8 @@ impl Body<'_, '_> {
                 return self.delegate_value_call(base, args, span);
             }
             _ => {
-                return self.refuse(
-                    "uc-unknown-function",
-                    name.span,
-                    format!("`{ty}` has no function `{}`", name.text),
-                );
+                let message = format!("`{ty}` has no function `{}`", name.text);
+                return self.refuse("uc-unknown-function", name.span, message);
             }
         };
         if !which.is_reading() {

@@ -158,11 +158,8 @@ impl<'a> Checker<'a> {
                 self.refuse("uc-arguments", (place.file, span), message)
             }
             _ => {
-                let error = Diagnostic::error(
-                    "uc-unknown-function",
-                    at,
-                    format!("unknown operation `{}` in defaults", method.text),
-                );
+                let message = format!("unknown operation `{}` in defaults", method.text);
+                let error = Diagnostic::error("uc-unknown-function", at, message);
                 Err(self.report(error.hint("`Add`, `Remove`, `RemoveIndex` and `Empty` are there")))
             }
         }

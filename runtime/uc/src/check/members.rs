@@ -225,12 +225,9 @@ impl<'a> Checker<'a> {
                     self.warn_once(file, word, "uc-config", "values of `config`, `globalconfig` and `localized` variables are not read from ini files: `defaultproperties` sets them");
                 }
                 "native" => {
-                    self.warn_once(
-                        file,
-                        word,
-                        "uc-native-var",
-                        "no native code shares a `native` variable of a script class: it is an ordinary variable",
-                    );
+                    let message =
+                        "no native code shares a `native` variable of a script class: it is an ordinary variable";
+                    self.warn_once(file, word, "uc-native-var", message);
                 }
                 _ => self.known_specifier(word, VAR_SPECIFIERS, "variable", file),
             }

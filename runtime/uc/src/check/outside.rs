@@ -94,12 +94,10 @@ impl Checker<'_> {
     pub(super) fn check_class_specifiers(&self, head: &ClassHead, file: usize) {
         for Modifier { name: word, argument } in &head.modifiers {
             match word.text.to_ascii_lowercase().as_str() {
-                "native" => self.warn_once(
-                    file,
-                    word,
-                    "uc-native-class",
-                    "a script class has no native code: `native` has no effect",
-                ),
+                "native" => {
+                    let message = "a script class has no native code: `native` has no effect";
+                    self.warn_once(file, word, "uc-native-class", message);
+                }
                 "config" | "localized" => {}
                 "within" => {
                     let outer = argument.as_deref().unwrap_or("");

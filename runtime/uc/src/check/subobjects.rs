@@ -74,11 +74,8 @@ impl<'a> Checker<'a> {
         let inner = Place { class: &class, ..*place };
         for line in &object.lines {
             if let DefaultLine::Object(nested) = line {
-                let error = Diagnostic::error(
-                    "uc-subobject",
-                    (place.file, nested.span),
-                    "an object in an object is outside of the language",
-                );
+                let message = "an object in an object is outside of the language";
+                let error = Diagnostic::error("uc-subobject", (place.file, nested.span), message);
                 self.report(error.hint("declare it next to the outer object"));
                 continue;
             }

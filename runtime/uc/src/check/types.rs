@@ -111,11 +111,10 @@ impl Checker<'_> {
         let inner = of.iter().map(|of| self.type_of_ref_here(of, file, class)).collect::<Found<Vec<_>>>()?;
         let class_of = |ty: &Type| match ty {
             Type::Object(path) => Ok(path.clone()),
-            _ => self.refuse(
-                "uc-generic",
-                (file, of[0].span),
-                format!("`{}` takes a class: `{ty}` is not a class", name.text),
-            ),
+            _ => {
+                let message = format!("`{}` takes a class: `{ty}` is not a class", name.text);
+                self.refuse("uc-generic", (file, of[0].span), message)
+            }
         };
         let key = |ty: Type| {
             if ty.inner().next().is_none() && !matches!(ty, Type::Delegate(..)) {
