@@ -68,13 +68,10 @@ fn is_open(text: &str) -> bool {
 /// Returns the sorted completions of the last identifier in a text. After a dot, completes members of the value before the dot. In all
 /// other positions, completes members of the class, and library functions. Must be called on the game thread.
 pub fn complete(text: &str, class: &str, types: &Types, options: &Options) -> Vec<String> {
-    let word_start = text
-        .rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
-        .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
-    let (before, word) = text.split_at(word_start);
+    let before = text.trim_end_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+    let word = text[before.len()..].to_ascii_lowercase();
     let value = before.trim_end().strip_suffix('.').map(value_before);
     let names = complete_in(value, class, types, options);
-    let word = word.to_ascii_lowercase();
     names.into_iter().filter(|name| name.to_ascii_lowercase().starts_with(&word)).collect()
 }
 
