@@ -45,17 +45,17 @@ pub fn native(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl 
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Engine", name, base, Origin::Native) }
 }
 
+/// Returns the declaration of the struct `/Script/Test.Point { x: f64, y: f64 = 4 }`.
+fn point() -> StructDecl {
+    let coordinate = |name| PropertyDecl::new(name, alcedo_abi::kinds::PropertyKind::F64);
+    let fields = vec![coordinate("x"), coordinate("y").with_default("4")];
+    StructDecl { fields, ..StructDecl::new("Test", "Point", Origin::Native) }
+}
+
 /// Declares a struct `/Script/Test.<name>`. The fields of the struct may have the type `/Script/Test.Point { x: f64, y: f64 = 4 }`.
 pub fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
-    let point = StructDecl {
-        fields: vec![
-            PropertyDecl::new("x", alcedo_abi::kinds::PropertyKind::F64),
-            PropertyDecl::new("y", alcedo_abi::kinds::PropertyKind::F64).with_default("4"),
-        ],
-        ..StructDecl::new("Test", "Point", Origin::Native)
-    };
     let requested = StructDecl { fields: fields.to_vec(), ..StructDecl::new("Test", name, Origin::Native) };
-    let structs = if name == "Point" { vec![requested] } else { vec![point, requested] };
+    let structs = if name == "Point" { vec![requested] } else { vec![point(), requested] };
     let world = world();
     let declared = world.types.declare(&world.names, &Batch { structs, ..Batch::default() });
     declared.expect("a right declaration").structs.pop().expect("the struct asked for")
@@ -64,14 +64,7 @@ pub fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
 /// Parses a type. The text may name `/Script/Engine.Object` and `/Script/Test.Point`.
 pub fn type_of(text: &str) -> PropertyType {
     let world = world();
-    let point = StructDecl {
-        fields: vec![
-            PropertyDecl::new("x", alcedo_abi::kinds::PropertyKind::F64),
-            PropertyDecl::new("y", alcedo_abi::kinds::PropertyKind::F64).with_default("4"),
-        ],
-        ..StructDecl::new("Test", "Point", Origin::Native)
-    };
-    let batch = Batch { structs: vec![point], ..Batch::default() };
+    let batch = Batch { structs: vec![point()], ..Batch::default() };
     world.types.declare(&world.names, &batch).expect("a right declaration");
     PropertyType::parse(text, &world.types).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
