@@ -8,6 +8,7 @@ use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
+use alcedo_reflect::function::WILDCARDS;
 use alcedo_reflect::hooks::HookContext;
 use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Frame, Param, function_of};
 use alcedo_reflect::typed::FrameValue;
@@ -97,9 +98,7 @@ pub(super) fn result<T: Declared>() -> PropertyDecl {
 /// Wildcard with the element type of the array that the call receives.
 pub(super) enum AnyItem {}
 
-/// Metadata keys that list the wildcard parameters of a function. A wildcard parameter accepts several types.
-const WILDCARDS: [&str; 3] = ["array_parm", "array_type_dependent_params", CUSTOM_STRUCT];
-const CUSTOM_STRUCT: &str = "custom_struct_param";
+const CUSTOM_STRUCT: &str = WILDCARDS[0];
 
 /// Declares the types of wildcard parameters. Each line contains the Rust type, the accepted values, the declared placeholder type, and the
 /// metadata key. [`function`] moves the key from the parameter to the metadata of the function. A wildcard behind `&mut` is an out
@@ -137,8 +136,8 @@ macro_rules! wildcards {
     )*};
 }
 wildcards! {
-    AnyArray, AnyArray: ARRAY, "i32", WILDCARDS[0];
-    AnyItem, AnyValue: I32, "", WILDCARDS[1];
+    AnyArray, AnyArray: ARRAY, "i32", WILDCARDS[1];
+    AnyItem, AnyValue: I32, "", WILDCARDS[2];
     AnyValue, AnyValue: I32, "", CUSTOM_STRUCT;
     AnySet, AnySet: SET, "i32", CUSTOM_STRUCT;
     AnyMap, AnyMap: MAP, "i32, i32", CUSTOM_STRUCT;
