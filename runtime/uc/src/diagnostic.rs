@@ -207,8 +207,7 @@ impl<'a> Drawn<'a> {
         // Omits the start of a long line.
         let place = (span.start as usize).saturating_sub(start);
         let skipped = place.saturating_sub(MAX_LINE_LEN / 2);
-        let mut letters = 0;
-        for (at, letter) in whole.char_indices().skip_while(|(at, _)| *at < skipped) {
+        for (at, letter) in whole.char_indices().skip_while(|(at, _)| *at < skipped).take(MAX_LINE_LEN) {
             let at = start + at;
             let before = text.len();
             match letter {
@@ -221,10 +220,6 @@ impl<'a> Drawn<'a> {
             }
             if at >= span.start as usize && at < span.end as usize {
                 range = Some((range.map_or(before, |(from, _)| from), text.len()));
-            }
-            letters += 1;
-            if letters >= MAX_LINE_LEN {
-                break;
             }
         }
         let here = here.unwrap_or(text.len());

@@ -222,8 +222,7 @@ impl fmt::Display for Type {
             }
             Self::Class(path) => write!(f, "class<{}>", short(path)),
             Self::Reference(kind, path) => {
-                let word = kind.script_words().first().unwrap_or(&"?");
-                write!(f, "{word}<{}>", short(path))
+                write!(f, "{}<{}>", kind.script_words().first().unwrap_or(&"?"), short(path))
             }
             Self::Array(of) => write!(f, "array<{of}>"),
             Self::Fixed(of, len) => write!(f, "{of}[{len}]"),
