@@ -305,11 +305,10 @@ impl<'a> Frame<'a> {
 
     #[cold]
     fn no_more(&self) -> CallError {
+        let (path, declared, signature) = (&self.function.path, self.arguments.len(), self.function.signature());
         CallError::other(format!(
-            "the thunk of {} takes one parameter too many (declared: {}): take the parameters of ({}), then finish",
-            self.function.path,
-            self.arguments.len(),
-            self.function.signature(),
+            "the thunk of {path} takes one parameter too many (declared: {declared}): take the parameters of \
+             ({signature}), then finish"
         ))
     }
 
@@ -330,12 +329,10 @@ impl<'a> Frame<'a> {
 
     #[cold]
     fn too_early(&self) -> CallError {
+        let Self { function, at, arguments, .. } = self;
+        let (path, count, signature) = (&function.path, arguments.len(), function.signature());
         CallError::other(format!(
-            "the thunk of {} finished after {} of {} parameters: take all of ({})",
-            self.function.path,
-            self.at,
-            self.arguments.len(),
-            self.function.signature(),
+            "the thunk of {path} finished after {at} of {count} parameters: take all of ({signature})"
         ))
     }
 

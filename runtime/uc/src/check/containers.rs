@@ -85,13 +85,8 @@ impl Body<'_, '_> {
             self.check_place(&base, base_span)?;
         }
         if args.len() != params.len() || args.iter().any(Option::is_none) {
-            let message = format!(
-                "`{}` takes {} argument{}, not {}",
-                name.text,
-                params.len(),
-                if params.len() == 1 { "" } else { "s" },
-                args.len()
-            );
+            let (count, s) = (params.len(), if params.len() == 1 { "" } else { "s" });
+            let message = format!("`{}` takes {count} argument{s}, not {}", name.text, args.len());
             return self.refuse("uc-arguments", name.span, message);
         }
         let mut operands = vec![base];

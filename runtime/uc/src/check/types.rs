@@ -100,12 +100,8 @@ impl Checker<'_> {
             }
         };
         if of.len() != expected {
-            let message = format!(
-                "`{}` takes {expected} type{}, not {}",
-                name.text,
-                if expected == 1 { "" } else { "s" },
-                of.len()
-            );
+            let s = if expected == 1 { "" } else { "s" };
+            let message = format!("`{}` takes {expected} type{s}, not {}", name.text, of.len());
             return self.refuse("uc-generic", (file, name.span), message);
         }
         let inner = of.iter().map(|of| self.type_of_ref_here(of, file, class)).collect::<Found<Vec<_>>>()?;

@@ -39,12 +39,8 @@ impl Body<'_, '_> {
                 (None, _) => {
                     // Reports all missing arguments in one message.
                     if checked.is_ok() {
-                        let message = format!(
-                            "`{}` takes {}: `{}` is missing",
-                            found.name,
-                            counted(found.params.len()),
-                            param.name
-                        );
+                        let takes = counted(found.params.len());
+                        let message = format!("`{}` takes {takes}: `{}` is missing", found.name, param.name);
                         self.report(self.error("uc-arguments", name.span, message));
                     }
                     Err(Reported)
