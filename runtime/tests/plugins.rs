@@ -142,22 +142,16 @@ fn a_second_call_of_watch_keeps_a_change_that_is_not_loaded_yet() {
     });
     assert!(host.reload(std::slice::from_ref(&other)).expect("a Master").is_committed());
     drop(listening);
-    let until_tag = |build| {
-        support::until("the build is loaded", || {
-            host.tick(Budget::frame());
-            tag(&host) == build
-        });
-    };
     // The third build has replaced the library during the reload.
-    until_tag(3);
+    support::wait_for_build(&host, 3);
     std::fs::copy(&builds[1], &other).expect("the second build");
-    until_tag(2);
+    support::wait_for_build(&host, 2);
 
     // The watch also follows the libraries of a new Master.
     host.unload_master().expect("a Master");
     host.create_master(std::slice::from_ref(&watched)).expect("it loads");
     std::fs::copy(&builds[2], &watched).expect("the third build");
-    until_tag(3);
+    support::wait_for_build(&host, 3);
 }
 
 #[test]
