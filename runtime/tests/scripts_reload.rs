@@ -109,6 +109,31 @@ fn an_object_that_was_dormant_keeps_the_object_that_replaced_a_subobject_of_its_
 }
 
 #[test]
+fn a_cleared_reference_survives_a_file_that_is_saved_during_the_dormancy() {
+    let torch = "class Torch extends Lamp;\ndefaultproperties\n{\n    Aim=Actor'Sun'\n}\n";
+    let package = Package::new("Tale", &[("Lamp.uc", "class Lamp extends Actor;\nvar Actor Aim;\n")]);
+    let host = host(&package);
+    let sun = spawn(&host, "/Script/Engine.Actor");
+    host.objects().rename(sun, "Sun", ObjectHandle::NONE).unwrap_or_else(|error| panic!("{error}"));
+    package.write("Torch.uc", torch);
+    reload_of(&host, &package);
+    let object = spawn(&host, "/Script/Tale.Torch");
+    assert_eq!(get(&host, object, "Aim"), Value::Object(sun));
+    host.objects().set(object, "Aim", &Value::Object(ObjectHandle::NONE)).unwrap_or_else(|error| panic!("{error}"));
+    let location = host.objects().path_of(object).expect("it lives");
+    package.remove("Torch.uc");
+    reload_of(&host, &package);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("world");
+    host.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
+    host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+    package.write("Torch.uc", torch);
+    reload_of(&host, &package);
+    let object = host.objects().at_path(&location).expect("it was loaded");
+    assert_eq!(get(&host, object, "Aim"), Value::Object(ObjectHandle::NONE));
+}
+
+#[test]
 fn new_subobjects_of_one_reload_refer_to_each_other() {
     let spark = "class Spark extends Actor;
         var Spark Next;";

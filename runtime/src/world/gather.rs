@@ -352,12 +352,14 @@ impl Gathering<'_> {
                     true => !are_own[index as usize],
                     false => kind.is_had(core, property, (object, own), (cdo, default))?,
                 };
-                if is_default && !is_own(property)? {
+                let is_own = is_own(property)?;
+                if is_default && !is_own {
                     continue;
                 }
                 let value = FileValue::of(&own.read(property)?, &world.names, &reference);
                 // A reference to a destroyed object is saved as an empty reference, so such a reference equals an empty default.
-                if !property.ty.names_objects()
+                if is_own
+                    || !property.ty.names_objects()
                     || value != FileValue::of(&default.read(property)?, &world.names, &reference)
                 {
                     values.push((index, value));
