@@ -200,11 +200,12 @@ impl FunctionCompiler {
             self.end_statement();
         }
         let default_jump = self.jump(Ins::Jump { to: 0 });
-        self.breaks.push(Vec::new());
+        let mut breaks = Vec::new();
         match arms.iter().position(|arm| arm.value.is_none()) {
             Some(default) => entries[default] = Some(default_jump),
-            None => self.breaks.last_mut().into_iter().for_each(|breaks| breaks.push(default_jump)),
+            None => breaks.push(default_jump),
         }
+        self.breaks.push(breaks);
         for (arm, entry) in arms.iter().zip(entries) {
             entry.into_iter().for_each(|jump| self.patch_jump(jump));
             self.statements(&arm.body);
