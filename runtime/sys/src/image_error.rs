@@ -14,7 +14,7 @@ use crate::signature::SignatureFound;
 pub struct NativeError(pub(crate) String);
 
 impl NativeError {
-    /// Returns the loader's message, because the message of the crate `libloading` names only the failed call.
+    /// Creates the error with the loader's message, because the message of the crate `libloading` names only the failed call.
     pub(crate) fn of(error: libloading::Error) -> Self {
         use std::error::Error as _;
         Self(error.source().map_or_else(|| error.to_string(), ToString::to_string))
