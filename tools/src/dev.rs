@@ -58,8 +58,8 @@ pub(crate) struct Args {
     restart_host: bool,
     /// Run the sample world in this process, for a debugger; a crash or a hang of a plugin then ends the session.
     ///
-    /// Usually the world has its own process. After a crash or a hang the location is reported, and the world restarts with the last good
-    /// build and its objects as they were a few seconds earlier.
+    /// Usually the world has its own process, and the location of a crash or a hang is reported. After a crash, or on the next save after a
+    /// hang, the world restarts with the last good build and its objects as they were a few seconds earlier.
     #[arg(long, conflicts_with_all = ["host", "host_args", "restart_host"])]
     no_guard: bool,
     /// Print each event as a JSON object on a separate line, for editors and other programs. Commands are lines, as on a pipe.
