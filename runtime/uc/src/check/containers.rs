@@ -6,6 +6,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::SignatureText;
 
 use super::body::{Args, Body};
+use super::wildcards::counted;
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Conversion, Expr, ExprKind, Intrinsic, Num, Type};
@@ -85,8 +86,7 @@ impl Body<'_, '_> {
             self.check_place(&base, base_span)?;
         }
         if args.len() != params.len() || args.iter().any(Option::is_none) {
-            let (count, s) = (params.len(), if params.len() == 1 { "" } else { "s" });
-            let message = format!("`{}` takes {count} argument{s}, not {}", name.text, args.len());
+            let message = format!("`{}` takes {}, not {}", name.text, counted(params.len()), args.len());
             return self.refuse("uc-arguments", name.span, message);
         }
         let mut operands = vec![base];

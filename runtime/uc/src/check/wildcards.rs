@@ -189,7 +189,7 @@ impl Body<'_, '_> {
     }
 }
 
-fn counted(params: usize) -> String {
+pub(super) fn counted(params: usize) -> String {
     match params {
         0 => "no arguments".to_owned(),
         1 => "1 argument".to_owned(),
