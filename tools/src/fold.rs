@@ -46,6 +46,9 @@ pub(crate) struct Fold {
     /// Total number of repeats since the last summary. `which` contains the keys of the repeated lines.
     again: u64,
     which: Vec<String>,
+    /// Key of the last printed line, and text of the last repeat.
+    printed: String,
+    latest: String,
     since: Duration,
 }
 
@@ -81,13 +84,16 @@ impl Fold {
                 self.since = now;
             }
             self.again += 1;
+            line.clone_into(&mut self.latest);
             if !self.which.contains(&noted.key) {
                 self.which.push(noted.key.clone());
             }
             return self.due(now);
         }
+        let key = noted.key.clone();
         let mut lines = self.sum();
         lines.push(Folded::Line(line.to_owned()));
+        self.printed = key;
         lines
     }
 
@@ -103,10 +109,16 @@ impl Fold {
     }
 
     fn sum(&mut self) -> Vec<Folded> {
-        let lines = std::mem::take(&mut self.which).len();
-        match std::mem::take(&mut self.again) {
-            0 => Vec::new(),
-            times => vec![Folded::Again { lines, times }],
+        let (which, times) = (std::mem::take(&mut self.which), std::mem::take(&mut self.again));
+        match which.as_slice() {
+            [] => Vec::new(),
+            // A summary of one line must follow this line: if another line was printed last, prints the repeated line instead.
+            [key] if *key != self.printed => {
+                self.printed.clone_from(key);
+                let rest = (times > 1).then_some(Folded::Again { lines: 1, times: times - 1 });
+                [Folded::Line(std::mem::take(&mut self.latest))].into_iter().chain(rest).collect()
+            }
+            which => vec![Folded::Again { lines: which.len(), times }],
         }
     }
 }
@@ -182,6 +194,16 @@ mod tests {
         }
         all.extend(printed(fold.rest()));
         assert_eq!(all, ["a 1", "a 2", "a 3", "  … 3 lines as before, 297 times more"]);
+    }
+
+    #[test]
+    fn a_repeat_of_an_earlier_line_is_printed_as_this_line() {
+        let mut fold = Fold::default();
+        let mut all = Vec::new();
+        for line in ["day 1", "idle", "day 2", "idle", "day 3", "idle", "idle", "idle", "day 4"] {
+            all.extend(printed(fold.line(line, Duration::ZERO)));
+        }
+        assert_eq!(all, ["day 1", "idle", "day 2", "idle", "day 3", "idle", "  … the same line 2 times more", "day 4"]);
     }
 
     #[test]
