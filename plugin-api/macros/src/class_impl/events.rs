@@ -1,8 +1,8 @@
 //! Events in the `impl` block of a class: declared events, with or without a default body, and overrides of events of base classes.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
-use syn::{Attribute, Ident, Path, Result, Signature, TraitItemFn, Type};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{Attribute, Ident, Path, Result, ReturnType, Signature, TraitItemFn, Type};
 
 use super::{Body, function_flags};
 use crate::attr_args::{AttrArgs, cell_name, take_attr};
@@ -228,6 +228,12 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
     }
     let extra = body.parameters.get(event.parameters.len()).map(|extra| &extra.ty);
     rules::refuse("ALC0021", extra, "the event does not declare this parameter")?;
-    let differs = event.result.returned.as_ref().map(text) != body.result.returned.as_ref().map(text);
-    rules::refuse("ALC0022", differs.then_some(&signature.output), "the event declares another result")
+    let result = |of: &Method| of.result.returned_type().to_token_stream().to_string();
+    let (declared, found) = (result(event), result(body));
+    let place = match &signature.output {
+        ReturnType::Default => signature.to_token_stream(),
+        output => output.to_token_stream(),
+    };
+    let differs = (found != declared).then_some(place);
+    rules::refuse("ALC0022", differs, format_args!("the event declares the result `{declared}`"))
 }
