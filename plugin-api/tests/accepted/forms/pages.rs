@@ -124,6 +124,11 @@ mod mistakes {
         42
     }
 
+    #[ustruct(package = "Game")]
+    pub struct Loaf {
+        flour: String,
+    }
+
     #[uclass(package = "Game")]
     pub struct Oven {
         #[uproperty(default = 20.0)]
@@ -139,6 +144,14 @@ mod mistakes {
         fn heat(&mut self, this: This<Self>) {
             this.set_temperature(this.temperature() + 1.0);
             self.seconds += 1; // no property
+        }
+
+        #[ufunction]
+        fn bake(&self, this: This<Self>, done: &mut UArray<Loaf>) -> Result<(), CallError> {
+            let loaf = Loaf::new()?;
+            this.open(&loaf).set_flour("rye");
+            this.open(done).push(loaf);
+            Ok(())
         }
 
         #[ufunction]
