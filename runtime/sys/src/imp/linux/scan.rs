@@ -303,13 +303,7 @@ impl Walk<'_> {
                 && leaves::is_for_fork(chain.variable, is_going);
             let is_near = chain.reach.has(chain.distance, is_going(target));
             let counts = !chain.reach.functions_only || self.targets.is_function(target);
-            if is_near
-                && counts
-                && !is_for_fork
-                && !self.is_handle(target)
-                && self.reported.insert(chain.variable)
-                && self.hits.len() < MOST_FOUND
-            {
+            if is_near && counts && !is_for_fork && !self.is_handle(target) && self.reported.insert(chain.variable) {
                 self.hits.push((chain, target));
             }
         } else if chain.reach.to_image > 0
@@ -420,11 +414,17 @@ fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: 
     let base = begin(going.image);
     let mut found = Vec::new();
     for (chain, target) in hits {
+        if found.len() == MOST_FOUND {
+            break;
+        }
         let object = &objects[chain.object];
         let address = (chain.variable - object.base) as u64;
+        let location = files.location(&object.path, address);
         // Two adjacent small numbers may resemble an address. A word that still has its initial value from the file is never an address.
+        // After a panic of the host in a call by the image, the padding of the cache for backtraces contains stale stack words.
         if chain.blocks == 0
-            && files.initial(&object.path, address).is_some_and(|word| peek::word(chain.variable) == Some(word))
+            && (names::is_backtrace_cache(&location)
+                || files.initial(&object.path, address).is_some_and(|word| peek::word(chain.variable) == Some(word)))
         {
             continue;
         }
@@ -436,7 +436,6 @@ fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: 
                 .symbol(going.path, offset as u64)
                 .map_or(Target::Image(offset), |(name, behind)| Target::Symbol(name, behind))
         };
-        let location = files.location(&object.path, address);
         found.push(Reference { library: object.name(), location, blocks: chain.blocks, target });
     }
     found

@@ -61,6 +61,11 @@ impl Files {
     }
 }
 
+/// Checks if a location is in the cache in which the standard library or the crate `backtrace` stores debug information of libraries.
+pub(super) fn is_backtrace_cache(location: &str) -> bool {
+    ["backtrace", "gimli", "MAPPINGS_CACHE"].into_iter().all(|part| location.contains(part))
+}
+
 fn within(start: u64, len: u64, address: u64) -> bool {
     address.checked_sub(start).is_some_and(|behind| behind < len.max(1))
 }
@@ -106,7 +111,7 @@ fn parse(bytes: &[u8]) -> Option<Names> {
 mod tests {
     use super::super::super::c::peek;
     use super::super::objects;
-    use super::Files;
+    use super::{Files, is_backtrace_cache, read};
 
     static ROOM: [std::sync::atomic::AtomicUsize; 2] =
         [const { std::sync::atomic::AtomicUsize::new(0x0258_0000_0001) }; 2];
@@ -121,5 +126,12 @@ mod tests {
         assert_eq!((peek::word(at[0]), initial(at[0])), (Some(0x0258_0000_0001), Some(0x0258_0000_0001)));
         ROOM[1].store(7, std::sync::atomic::Ordering::Relaxed);
         assert_eq!((peek::word(at[1]), initial(at[1])), (Some(7), Some(0x0258_0000_0001)));
+    }
+
+    #[test]
+    fn the_cache_for_backtraces_is_found_by_its_name() {
+        let names = read("/proc/self/exe".as_ref()).expect("the program has symbols");
+        let caches: Vec<_> = names.symbols.iter().filter(|(_, _, name)| is_backtrace_cache(name)).collect();
+        assert!(matches!(caches[..], [(_, 16.., _)]), "{caches:?}");
     }
 }
