@@ -7,6 +7,7 @@
 
 use crate::support;
 
+use std::backtrace::Backtrace;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -365,6 +366,30 @@ fn a_number_in_a_module_keeps_no_other_module() {
             until(&host, "the old image is gone", || mapped(&host) == 1);
             host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
         }
+    });
+}
+
+/// Fills the unused part of the stack with these words.
+#[inline(never)]
+fn fill_stack(words: &[usize]) {
+    let mut stack = [0; 1 << 14];
+    stack.iter_mut().zip(words.iter().cycle()).for_each(|(at, word)| *at = *word);
+    std::hint::black_box(&stack);
+}
+
+/// Checks that the standard library's cache for backtraces keeps no image. The cache is a variable of the program, and its padding contains
+/// stack words, for example after a panic of the host in a call by a module.
+#[test]
+fn a_backtrace_of_the_host_keeps_no_image() {
+    alone("a_backtrace_of_the_host_keeps_no_image", || {
+        let library = support::plugin("traces", &[]);
+        let host = host(&library, None, ReferenceSearch::Always);
+        let addresses = probe(&host, "addresses");
+        let addresses: Vec<usize> = addresses.split(' ').map(|address| address.parse().expect("a number")).collect();
+        fill_stack(&addresses);
+        assert!(!Backtrace::force_capture().to_string().is_empty());
+        end_of_first(&host, &library);
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
     });
 }
 
