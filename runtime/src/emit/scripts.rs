@@ -69,7 +69,8 @@ pub(crate) fn check_and_declare(
     layouts: &Layouts,
 ) -> Result<CheckedSources, EmitError> {
     let checked = check(&world.types, package, refused)?;
-    let (batch, _bodies) = batch(&checked.package, 0);
+    let (mut batch, _bodies) = batch(&checked.package, 0);
+    batch.classes.iter_mut().for_each(|class| bind_to_library(&checked.package, class));
     let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
     let declared = world.types.declare(&world.names, &batch).map_err(refused)?;
     check_imports(package, &checked.package, layouts, &declared.classes)?;

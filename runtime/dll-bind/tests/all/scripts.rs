@@ -145,14 +145,18 @@ fn without_the_library_the_class_is_there_and_its_functions_do_nothing() {
 }
 
 #[test]
-fn bound_classes_cannot_be_extended() {
+fn check_accepts_the_class_of_the_page_and_refuses_a_class_that_extends_it() {
     let dir = tempfile::tempdir().expect("a folder");
     let package = dir.path().join("Demo");
     fs::create_dir(&package).expect("made");
+    let check = || {
+        let builder = Runtime::builder().natives(alcedo_engine::natives());
+        builder.check_scripts(&[&package]).expect("natives").remove(0).declared
+    };
     fs::write(package.join("TestDLLPlayerController.uc"), PAGE).expect("written");
+    check().unwrap_or_else(|error| panic!("{error}"));
     fs::write(package.join("Heir.uc"), "class Heir extends TestDLLPlayerController;\n").expect("written");
-    let checked = Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&[&package]).expect("natives");
-    let error = checked[0].declared.as_ref().expect_err("it is final").clone();
+    let error = check().expect_err("it is final");
     assert!(error.contains("Heir") && error.contains("TestDLLPlayerController"), "{error}");
 }
 
