@@ -207,7 +207,7 @@ fn a_class_overrides_a_subobject_of_its_base_in_the_package() {
         function bool Ticks() { return Shade.CanTick; }
         defaultproperties
         {
-            Begin Object Name=Bulb
+            Begin Object Name=BULB
                 CanTick=true
             End Object
         }";

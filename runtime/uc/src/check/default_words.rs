@@ -47,9 +47,7 @@ impl Checker<'_> {
             }
             Type::Object(expected) => {
                 let known = place.objects.iter().find(|(name, _)| last.is(name));
-                let found = known
-                    .cloned()
-                    .or_else(|| self.find_subobject(place.of, &last.text).map(|class| (last.text.clone(), class)));
+                let found = known.cloned().or_else(|| self.find_subobject(place.of, &last.text));
                 return match found {
                     Some((name, class)) if self.extends(&class, expected) => Ok(Const::Subobject(name)),
                     Some((name, class)) => {

@@ -287,8 +287,8 @@ impl Checker<'_> {
         self.member(class, name, |class| &class.consts)
     }
 
-    /// Finds the class of a subobject that the class or one of its base classes declares.
-    pub(super) fn find_subobject(&self, class: &str, name: &str) -> Option<Path> {
+    /// Finds a subobject that the class or one of its base classes declares. Returns its declared name and its class.
+    pub(super) fn find_subobject(&self, class: &str, name: &str) -> Option<(String, Path)> {
         self.member(class, name, |class| &class.subobjects)
     }
 

@@ -215,7 +215,9 @@ pub(crate) fn reflected_class(found: &Class, free: bool, types: &Types) -> Class
         funcs: Named::reflected(&found.own_functions, |of| (&*of.text, func(of))),
         delegates,
         interfaces: found.interfaces.clone(),
-        subobjects: Named::reflected(&found.subobjects, |of| (&*of.name, found.subobject_class(of))),
+        subobjects: Named::reflected(&found.subobjects, |of| {
+            (&*of.name, (of.name.to_string(), found.subobject_class(of)))
+        }),
         ..ClassSym::default()
     }
 }

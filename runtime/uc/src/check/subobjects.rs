@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
                 Some(Ok(Type::Object(path))) => Some((name.text.clone(), path)),
                 _ => None,
             },
-            None => self.find_subobject(of, &name.text).map(|class| (name.text.clone(), class)),
+            None => self.find_subobject(of, &name.text),
         }
     }
 
@@ -59,8 +59,8 @@ impl<'a> Checker<'a> {
             self.report(error.hint(hint));
             return None;
         }
-        let class = match &object.class {
-            Some(class) => self.class_named(std::slice::from_ref(class), place.file).ok()?,
+        let (declared, class) = match &object.class {
+            Some(class) => (name.text.clone(), self.class_named(std::slice::from_ref(class), place.file).ok()?),
             None => self.find_subobject(place.of, &name.text).or_else(|| {
                 if !self.is_broken(place.of) {
                     let message = format!("no class above has a subobject `{}`", name.text);
@@ -83,9 +83,9 @@ impl<'a> Checker<'a> {
         }
         self.count_grown(&defaults, &class, at);
         if !inherited {
-            self.change_class(place.of, |known| known.subobjects.insert(&name.text, class.clone()));
+            self.change_class(place.of, |known| known.subobjects.insert(&declared, (declared.clone(), class.clone())));
         }
-        Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults })
+        Some(hir::Subobject { name: declared, class, inherited, defaults })
     }
 
     /// Reports variables and functions of a class that have the name of a subobject of a base class, because each subobject is a member of
@@ -149,7 +149,7 @@ impl<'a> Checker<'a> {
         let Some(class) = self.class(path) else { return Vec::new() };
         let mut contained: Vec<Contained> = class.base.iter().map(|base| (base.clone(), None)).collect();
         let Some(work) = own.get(path) else {
-            contained.extend(class.subobjects.iter().map(|(_, class)| (class.clone(), None)));
+            contained.extend(class.subobjects.iter().map(|(_, (_, class))| (class.clone(), None)));
             return contained;
         };
         let blocks = work.items.iter().filter_map(|item| match item {
@@ -160,7 +160,7 @@ impl<'a> Checker<'a> {
             if let DefaultLine::Object(object) = line
                 && object.class.is_some()
                 && let Some(name) = &object.name
-                && let Some(class) = class.subobjects.exact(&name.text)
+                && let Some((_, class)) = class.subobjects.exact(&name.text)
             {
                 contained.push((class.clone(), Some((work.file, object.span))));
             }

@@ -174,8 +174,8 @@ pub(crate) struct ClassSym {
     pub(crate) delegates: Named<Rc<DelegateSym>>,
     pub(crate) consts: Named<Rc<ConstSym>>,
     pub(crate) interfaces: Vec<Path>,
-    /// Classes of subobjects by name.
-    pub(crate) subobjects: Named<Path>,
+    /// Declared names and classes of subobjects by name.
+    pub(crate) subobjects: Named<(String, Path)>,
 }
 
 impl ClassSym {
