@@ -339,6 +339,12 @@ impl Parser<'_> {
         {
             doc = self.unescape(comment);
         }
+        let message = "a variable cannot be initialized where it is declared";
+        self.no_assignment(
+            "uc-syntax",
+            message,
+            "set it in `defaultproperties`, and in a struct in `structdefaultproperties`",
+        )?;
         let end = self.expect(Kind::Semicolon, "`;`", "after the variable")?;
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }

@@ -191,8 +191,8 @@ impl Parser<'_> {
                 self.next();
                 self.refuse(start.span, "`case` outside of a `switch`")
             }
-            "int" | "float" | "bool" | "byte" | "string" | "name" if following == Kind::Word => {
-                let message = format!("`local` is missing before `{word}`");
+            _ if self.is_local_ahead() => {
+                let message = format!("`local` is missing before `{}`", self.text(start));
                 let error = self.error("uc-syntax", start.span, message);
                 self.fail(error.hint("declare a local variable by `local`, and assign its value in a statement"))
             }
@@ -203,6 +203,16 @@ impl Parser<'_> {
             }
             _ => self.expression_statement(),
         }
+    }
+
+    /// Returns true if the next tokens declare a local variable without `local`.
+    fn is_local_ahead(&mut self) -> bool {
+        const TYPES: &[&str] = &["int", "float", "bool", "byte", "string", "name"];
+        let ends = matches!(self.peek_kind(2), Kind::Semicolon | Kind::Comma | Kind::Assign);
+        let name = self.tokens.peek(1);
+        // `new Kind;` creates an object.
+        let declares = ends && !name.on_new_line && !self.is_word(0, "new");
+        name.kind == Kind::Word && (declares || self.is_one_of(0, TYPES))
     }
 
     fn expression_statement(&mut self) -> Read<Stmt> {
@@ -272,6 +282,14 @@ impl Parser<'_> {
 
     fn for_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
+        let declared = self.tokens.peek(1);
+        if self.is_one_of(1, &["local", "int", "byte", "float"]) && self.peek_kind(2) == Kind::Word {
+            let error = self.error("uc-syntax", declared.span, "a loop cannot declare a variable");
+            self.report(error.hint("declare the variable by `local`, in a statement before the loop"));
+            self.raw_parens()?;
+            self.inner_body()?;
+            return Ok(Stmt { kind: StmtKind::Empty, span: start.span });
+        }
         self.expect(Kind::ParenOpen, "`(`", "after `for`")?;
         let init = self.list_before(Kind::Semicolon, Self::assignment)?;
         self.expect(Kind::Semicolon, "`;`", "after the start of the loop")?;

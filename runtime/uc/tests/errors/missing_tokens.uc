@@ -13,3 +13,9 @@ function Other() {
     B = 7;
     int C = 1;
 }
+function Third() {
+    Pawn P;
+    for (int I = 0; I < 3; I++) B = 2;
+    for (local int I = 0; I < 3; I++) { B = 2; }
+}
+var int D = 3;

@@ -1,5 +1,6 @@
 // expect: TestOrder = 2
 // expect: TestTemplate = 7 2 0
+// expect: TestStatement = 1
 class Program extends Object;
 
 var int Calls, Number;
@@ -20,3 +21,5 @@ function string TestTemplate()
     T.Row.Empty();
     return P.Number @ P.Row.Length @ T.Row.Length;
 }
+
+function int TestStatement() { local class<Program> Kind; Kind = class'Program'; new Kind; return 1; }
