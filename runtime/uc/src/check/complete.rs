@@ -35,7 +35,7 @@ pub(crate) fn complete_in(value: Option<&str>, class: &str, types: &Types, optio
 }
 
 impl Checker<'_> {
-    fn members_of(&self, ty: &Type, names: &mut BTreeSet<String>) {
+    pub(super) fn members_of(&self, ty: &Type, names: &mut BTreeSet<String>) {
         let mut add_fixed = |of: &[&str]| names.extend(of.iter().map(|word| (*word).to_owned()));
         match ty {
             Type::Object(path) | Type::Reference(_, path) => {

@@ -1,5 +1,6 @@
 //! Checks built-in operations on arrays, sets, maps, optionals and delegates, and the heads of `foreach` loops.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
@@ -78,8 +79,12 @@ impl Body<'_, '_> {
                 return self.delegate_value_call(base, args, span);
             }
             _ => {
+                let mut members = BTreeSet::new();
+                self.checker.members_of(&ty, &mut members);
+                let members: Vec<_> = members.iter().map(|member| format!("`{member}`")).collect();
+                let hint = if members.is_empty() { String::new() } else { format!("it has {}", members.join(", ")) };
                 let message = format!("`{ty}` has no function `{}`", name.text);
-                return self.refuse("uc-unknown-function", name.span, message);
+                return Err(self.report(self.error("uc-unknown-function", name.span, message).hint(hint)));
             }
         };
         if !which.is_reading() {
