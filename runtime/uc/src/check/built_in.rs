@@ -211,6 +211,12 @@ impl Body<'_, '_> {
             )
         } else if word == "dynamicloadobject" {
             ("uc-dynamic-load", "that loads by name, which is", "name the class or object by `Class'Package.Name'`")
+        } else if is(&["spawn", "settimer"]) && !self.checker.is_broken(class) {
+            let hint = match &*word {
+                "spawn" => "create an object by `new(Outer) class'X'`",
+                _ => "count the time in a function of each frame",
+            };
+            ("uc-function-word", "of the engine of UnrealScript, which is", hint)
         } else if word == "sizeof" {
             ("uc-pointer", "of C++, which is", "")
         } else {

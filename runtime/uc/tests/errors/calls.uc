@@ -14,4 +14,6 @@ function Test() {
     Owner.NotForScripts();
     Clamp(1, 2);
     Test = 5;
+    Spawn(class'Pawn');
+    SetTimer(1.0, true);
 }
