@@ -37,7 +37,7 @@ pub enum WorldError {
         source: std::io::Error,
     },
     /// The path is a folder, a pipe or a device.
-    #[error("{} is not a regular file: name one that `save_world` wrote", path.display())]
+    #[error("{} is not a regular file: name one that `Worlds::save` wrote", path.display())]
     NotAFile {
         /// Path that is not a regular file.
         path: PathBuf,

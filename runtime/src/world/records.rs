@@ -250,7 +250,7 @@ fn owned<'de, 'a, D: Deserializer<'de>>(from: D) -> Result<Cow<'a, [u8]>, D::Err
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// The file is not a world file.
-    #[error("it does not begin like a saved world: name a file that `save_world` wrote")]
+    #[error("it does not begin like a saved world: name a file that `Worlds::save` wrote")]
     NotAWorld,
     /// The file was written by a newer version.
     #[error(
