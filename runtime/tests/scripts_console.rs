@@ -5,8 +5,8 @@ use crate::support;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use alcedo_runtime::Value;
 use alcedo_runtime::native::Natives;
+use alcedo_runtime::{Runtime, Value};
 
 use crate::scripts::{HERO, Package, get, host, host_of, spawn};
 
@@ -86,6 +86,16 @@ fn declarations_of_a_package_are_listed_like_a_modules() {
     package.remove("FancyCube.uc");
     let checked = support::builder().check_scripts(&[&package.folder]).expect("natives");
     assert_eq!((checked[0].files, checked[0].declared.as_ref().map(|found| found.classes.len())), (1, Ok(1)));
+}
+
+#[test]
+fn a_check_without_a_vector_struct_helps_to_declare_one() {
+    let hero =
+        "class Hero extends Object;\nvar vector Home;\nfunction string Zero() { return string(vect(0, 0, 0)); }\n";
+    let tale = Package::new("Tale", &[("Hero.uc", hero)]);
+    let checked = Runtime::builder().check_scripts(&[&tale.folder]).expect("natives");
+    let error = checked[0].declared.as_ref().expect_err("the struct is not there").clone();
+    assert_eq!(error.matches("struct Vector { var float X, Y, Z; };").count(), 2, "{error}");
 }
 
 #[test]

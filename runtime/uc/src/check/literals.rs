@@ -3,6 +3,7 @@
 use super::Found;
 use super::body::{Body, as_const};
 use super::convert::num_const;
+use super::lookup::TRIPLE_HINT;
 use crate::ast::{self, Ident, Prefix};
 use crate::hir::{Const, Expr, ExprKind, Num, Type};
 use crate::source::Span;
@@ -123,7 +124,8 @@ impl Body<'_, '_> {
         let found = from_expected.or_else(|| self.checker.triple_named(name, self.at(span)));
         let Some((triple, _)) = found else {
             let message = format!("reflection has no struct `{name}` of three numbers");
-            return self.refuse("uc-unknown-type", word.span, message);
+            let error = self.error("uc-unknown-type", word.span, message);
+            return Err(self.report(error.hint(TRIPLE_HINT)));
         };
         let [one, two, three] = values else {
             return self.refuse("uc-arguments", span, format!("`{keyword}` takes three numbers, not {}", values.len()));

@@ -16,6 +16,10 @@ use crate::hir::{Num, Path, Triple, Type, delegate_body};
 use crate::parse::in_dots;
 use crate::token::lower;
 
+/// Help for a missing struct of vectors or rotators.
+pub(super) const TRIPLE_HINT: &str = "declare it in the host, in a plugin or here: `struct Vector { var float X, Y, Z; };`, \
+                                      `struct Rotator { var int Pitch, Yaw, Roll; };`";
+
 impl Checker<'_> {
     /// Returns true if a script declared this reflected type in an earlier version of the checked package. The new version replaces the
     /// type.
@@ -132,6 +136,8 @@ impl Checker<'_> {
         let message =
             format!("unknown {what} `{}`: declared neither in this package nor in reflection", in_dots(names));
         let error = Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
+        let is_triple = what == "type" && (last.is("vector") || last.is("rotator"));
+        let error = if is_triple { error.hint(TRIPLE_HINT) } else { error };
         let table = self.type_names.borrow();
         let fits = |found: &&Type| match what {
             "class" => matches!(found, Type::Object(_)),
