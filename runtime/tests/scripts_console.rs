@@ -49,6 +49,7 @@ fn the_console_evaluates_expressions_and_statements_and_completes_names() {
         (&format!("Hero'{name}'.Title = \"Queen\" // a title;"), "done"),
         (&format!("if (Hero'{name}'.Health > 0) {{ Hero'{name}'.Title = \"Queen\"; }}"), "done"),
         (&format!("Hero'{name}'.Title"), "Queen"),
+        (&format!("local string S; S = Hero'{name}'.Title; return S;"), "Queen"),
     ] {
         assert_eq!(host.console(&format!("eval {text}")), answer, "{text}");
     }

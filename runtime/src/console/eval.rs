@@ -23,7 +23,7 @@ const PACKAGE: &str = "__eval__";
 const CLASS: &str = "Evaluated";
 const FUNCTION: &str = "Evaluate";
 
-/// Evaluates an expression and returns its value, or runs statements.
+/// Evaluates an expression and returns its value, or runs statements and returns the string that they return.
 pub(super) fn eval(runtime: &Runtime, text: &str) -> Answer {
     drop(runtime.at_safe_point("evaluating").map_err(not_now)?);
     let types = &runtime.core().world.types;
@@ -38,7 +38,7 @@ pub(super) fn eval(runtime: &Runtime, text: &str) -> Answer {
     })?;
     let value = run(runtime, checked)?;
     Ok(match value {
-        Some(Value::Text(text)) if is_value => text,
+        Some(Value::Text(text)) if is_value || !text.is_empty() => text,
         _ => "done".to_owned(),
     })
 }
