@@ -99,23 +99,41 @@ pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<
     let (packages, libraries) = found.built()?;
     let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
     let Some(chosen) = chosen else {
-        return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?);
+        let checked = Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?;
+        return Ok(causes_first(checked));
     };
     let program = chosen.build(&BuildOptions::default(), &host.host_args, print_progress)?;
-    script_declarations(&program, &modules, Duration::from_secs(patience))
+    script_declarations(&program, &modules, Duration::from_secs(patience)).map(causes_first)
+}
+
+/// Moves libraries with errors, which have no source files, before the packages whose errors follow from them.
+fn causes_first(mut checked: Vec<ScriptCheck>) -> Vec<ScriptCheck> {
+    checked.sort_by_key(|found| found.files > 0);
+    checked
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ScriptCheck, report};
+    use super::{ScriptCheck, causes_first, report};
+
+    fn failed(files: usize, error: &str, warning: &str) -> ScriptCheck {
+        serde_json::from_value(serde_json::json!({
+            "folder": "/Tale", "package": "Tale", "version": "0.0.0", "dependencies": [], "files": files,
+            "declared": { "Err": error }, "warnings": warning,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_error_of_a_library_precedes_the_errors_of_packages_that_use_it() {
+        let checked =
+            causes_first(vec![failed(2, "follows", ""), failed(1, "follows too", ""), failed(0, "cause", "")]);
+        assert!(report(&checked).0.starts_with("cause\n\nfollows\n\nfollows too\n\n"));
+    }
 
     #[test]
     fn warnings_and_errors_cannot_control_a_terminal() {
-        let checked: ScriptCheck = serde_json::from_value(serde_json::json!({
-            "folder": "/Tale", "package": "Tale", "version": "0.0.0", "dependencies": [], "files": 1,
-            "declared": { "Err": "error: \u{1b}[2J" }, "warnings": "warning: \u{1b}[2J",
-        }))
-        .unwrap();
+        let checked = failed(1, "error: \u{1b}[2J", "warning: \u{1b}[2J");
         let expected = "warning: \\u{1b}[2J\n\nerror: \\u{1b}[2J\n\n1 package has errors";
         assert_eq!(report(&[checked]), (expected.to_owned(), 1));
     }
