@@ -293,7 +293,8 @@ fn function(f: &mut fmt::Formatter<'_>, found: &DeclaredFunction) -> fmt::Result
 }
 
 fn typed(found: &DeclaredProperty) -> String {
-    let mut text = format!("{}: {}", found.name, found.ty);
+    let out = if found.flags.iter().any(|flag| flag == "out") { "out " } else { "" };
+    let mut text = format!("{out}{}: {}", found.name, found.ty);
     if !found.default.is_empty() {
         let _ = write!(text, " = {}", found.default);
     }
@@ -324,7 +325,27 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: impl Iterator<Item = Str
 
 #[cfg(test)]
 mod tests {
-    use super::{Declared, Inspected, Needed};
+    use super::{Declared, Inspected, Needed, Types};
+
+    #[test]
+    fn out_parameters_are_marked() {
+        fn parameter(name: &str, flags: &[&str]) -> serde_json::Value {
+            serde_json::json!({ "name": name, "type": "i32", "flags": flags, "default": "", "meta": {}, "doc": "" })
+        }
+        let function = serde_json::json!({
+            "name": "split", "params": [parameter("watts", &["out"]), parameter("among", &[])], "result": null, "flags": [],
+            "overrides": "", "meta": {}, "doc": "",
+        });
+        let declared: Declared = serde_json::from_value(serde_json::json!({
+            "classes": [{
+                "path": "/Script/Game.Bulb", "base": "/Script/Core.Object", "flags": [], "properties": [],
+                "functions": [function], "implements": [], "doc": "",
+            }],
+            "structs": [], "interfaces": [], "imports": [], "exports": [],
+        }))
+        .unwrap();
+        assert!(Types(&declared).to_string().contains("  fn split(out watts: i32, among: i32)\n"));
+    }
 
     #[test]
     fn names_in_a_library_cannot_control_a_terminal_or_forge_a_line() {
