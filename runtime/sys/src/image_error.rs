@@ -46,7 +46,7 @@ pub enum ImageError {
         source: io::Error,
     },
     /// The path is a folder, named pipe, socket or device. The entry was not opened.
-    #[error("{} is {found}, not a file: name the library itself", path.display())]
+    #[error("{} is {found}, not a file: name the library itself{}", path.display(), folder_help(found))]
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -178,6 +178,11 @@ impl ImageError {
             | Self::Malformed { path, .. } => path,
         }
     }
+}
+
+/// Returns the help for a folder, which may be a package of scripts.
+fn folder_help(found: &str) -> &'static str {
+    if found == "a folder" { "; a host loads folders of scripts with the feature `script` of alcedo" } else { "" }
 }
 
 /// Returns a function for `map_err` that converts the error of a copy into `folder`.

@@ -78,6 +78,8 @@ fn non_files_are_refused_immediately_and_links_to_libraries_accepted() {
     for (path, expected) in cases {
         for read in read_with_and_without_lease(&path, &stage) {
             let message = format!("{read:?}");
+            let shown = read.as_ref().err().map(ToString::to_string).unwrap_or_default();
+            assert_eq!(shown.contains("the feature `script`"), expected == "a folder", "{shown}");
             let is = matches!(read, Err(ImageError::NotAFile { found, .. }) if found == expected);
             assert!(is, "{}: {message}", path.display());
         }
