@@ -6,8 +6,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use alcedo_abi::describe::c_keys;
-use alcedo_abi::kinds::function_flags;
 use alcedo_script::library;
 use alcedo_uc::{Diagnostic, Options, Parsed, Source, hir};
 
@@ -19,11 +17,9 @@ use crate::emit::error::EmitError;
 use crate::lease::Leases;
 use crate::object::World;
 use crate::object::class::Class;
-use crate::object::decl::ClassDecl;
-use crate::object::meta::value_of;
 use crate::object::refusal::DeclareError;
 use crate::object::types::Types;
-use crate::script::declare::{ARRAY_DIM, batch};
+use crate::script::declare::batch;
 use crate::script::package::{Package, rendered};
 
 /// Checked package without errors, with its warnings.
@@ -69,8 +65,7 @@ pub(crate) fn check_and_declare(
     layouts: &Layouts,
 ) -> Result<CheckedSources, EmitError> {
     let checked = check(&world.types, package, refused)?;
-    let (mut batch, _bodies) = batch(&checked.package, 0);
-    batch.classes.iter_mut().for_each(|class| bind_to_library(&checked.package, class));
+    let (batch, _bodies) = batch(&checked.package, 0);
     let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
     let declared = world.types.declare(&world.names, &batch).map_err(refused)?;
     check_imports(package, &checked.package, layouts, &declared.classes)?;
@@ -124,7 +119,6 @@ pub(super) fn declare(
             let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
             function.thunk = script_thunk(Rc::downgrade(core), Rc::clone(gate), Rc::clone(&function.thunk), what);
         }
-        bind_to_library(&checked.package, class);
     }
     #[cfg(feature = "dll-bind")]
     let in_c: Vec<_> = batch.classes.iter_mut().flat_map(|class| c_bodies::attach(core, Some(leases), class)).collect();
@@ -140,19 +134,6 @@ pub(super) fn declare(
     let classes = declared.classes.iter().map(|class| class.id).collect();
     core.scripts.keep(gate.tag().id, compiled, classes);
     Ok(declared.classes)
-}
-
-/// Converts the script specifiers `DLLBind` and `dllimport` to the metadata that plugin classes have for C functions.
-fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
-    let found = package.classes.iter().find(|found| found.name == class.name);
-    let Some(library) = found.and_then(|found| found.dll_bind.as_ref()) else { return };
-    for function in class.functions.iter_mut().filter(|found| found.flags & function_flags::DLL_IMPORT != 0) {
-        function.meta.push((c_keys::LIBRARY.to_owned(), library.clone()));
-        for param in &mut function.params {
-            let len = value_of(&param.meta, ARRAY_DIM).map(str::to_owned);
-            param.meta.extend(len.map(|len| (c_keys::LEN.to_owned(), len)));
-        }
-    }
 }
 
 /// Returns compiler options that list the classes of the script library. Scripts can call static functions of these classes without a class

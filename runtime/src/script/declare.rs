@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use alcedo_abi::describe::c_keys;
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 use alcedo_uc::hir;
 
@@ -14,13 +15,13 @@ use crate::object::decl::{
     Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
 };
 use crate::object::enums::EnumEntry;
+use crate::object::fixed::ARRAY_DIM;
 use crate::object::hooks::HookContext;
+use crate::object::meta::value_of;
 use crate::object::origin::Origin;
 use crate::object::thunk::{Thunk, idle};
 use crate::script::defaults::Defaults;
 use crate::script::text::{no_object, of_const, start};
-
-pub(crate) use crate::object::fixed::ARRAY_DIM;
 
 /// Cells for the bodies of functions, by function path: `/Script/Package.Class:name`.
 #[derive(Default)]
@@ -200,6 +201,13 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
         // A subclass or a C library may provide the body. Without a body, a call returns a zero value.
         None => idle(),
     };
+    // Converts the specifiers `DLLBind` and `dllimport` to the metadata that plugin classes have for C functions.
+    let library = class.dll_bind.as_ref().filter(|_| dll_import);
+    let mut params = params(&found.params, found.result.as_ref());
+    for param in params.iter_mut().filter(|_| library.is_some()) {
+        let len = value_of(&param.meta, ARRAY_DIM).map(str::to_owned);
+        param.meta.extend(len.map(|len| (c_keys::LEN.to_owned(), len)));
+    }
     FunctionDecl {
         flags: flags
             | function_flags::CALLABLE
@@ -207,8 +215,9 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
             | flag(bool8, function_flags::BOOL8)
             | flag(bool32, function_flags::BOOL32),
         overrides: overridden.map(|(class, _)| class.to_owned()).unwrap_or_default(),
-        params: params(&found.params, found.result.as_ref()),
+        params,
         doc: found.doc.clone(),
+        meta: library.map(|library| (c_keys::LIBRARY.to_owned(), library.clone())).into_iter().collect(),
         tag,
         ..FunctionDecl::new(&found.name, thunk)
     }
