@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use crate::boundary::{CallError, catch_panics, not_found};
-use crate::bridge::core::{Core, HostOfWorld, alive};
+use crate::bridge::core::{Core, alive};
 use crate::bridge::delegates;
 use crate::bridge::slots::{self, Source};
 use crate::handles::ZCallHandle;
@@ -317,7 +317,7 @@ pub(crate) fn reach(effect: Effect) -> Reach {
 
 /// Registers a host function as `ex:/name`. Returns an error if the name is used or invalid, and the errors of [`host_function`].
 pub(crate) fn register(
-    core: &Core,
+    core: &Rc<Core>,
     name: &str,
     signature: Signature,
     effect: Effect,
@@ -330,7 +330,7 @@ pub(crate) fn register(
 /// Creates a host function for calls by `path`. Returns an error if a type does not exist, or if a reload could change the fields of a
 /// type.
 pub(crate) fn host_function(
-    core: &Core,
+    core: &Rc<Core>,
     path: String,
     signature: Signature,
     effect: Effect,
@@ -354,8 +354,7 @@ pub(crate) fn host_function(
     // A reload may change the numbers of a module's enum. If the signature contains such an enum, each call looks up the types.
     let lasts = !params.iter().chain(&result).any(is_of_module);
     let known = lasts.then_some((params, result));
-    let host = HostOfWorld::of(&core.world).and_then(HostOfWorld::core);
-    let host = host.as_ref().map(Rc::downgrade).unwrap_or_default();
+    let host = Rc::downgrade(core);
     let (words, mode, types) = (signature.to_string(), core.world.mode.clone(), signature.0.clone());
     let call = move |call: Call<'_>| {
         let mut buffer = call.into_buffer();

@@ -196,7 +196,7 @@ impl Calls<'_> {
             };
             let function = Rc::new(KeptBody::new(body));
             let body = runtime.body(&name.to_string(), &signature, Rc::clone(&function));
-            let resolved = dynamic_call::host_function(runtime.core(), name.to_string(), signature, effect, body)?;
+            let resolved = dynamic_call::host_function(&runtime.inner.core, name.to_string(), signature, effect, body)?;
             runtime.inner.keep(function, site);
             Ok(Answer::Function(resolved))
         };
