@@ -105,20 +105,15 @@ impl FileWatch {
         self.files == absolute(files)
     }
 
-    /// Ends the watch. Returns `true` if a file has changed since the last report.
-    pub(crate) fn end(mut self) -> bool {
-        // `is_quiet` first receives the pending events.
-        self.is_quiet() || self.has_change()
-    }
-
     /// Notes a change of a file that occurred before the watch started.
     pub(crate) fn note_change(&mut self) {
         self.debounce.note(self.start.elapsed());
     }
 
-    /// Checks if a change is noted that no call has reported yet.
-    pub(crate) fn has_change(&self) -> bool {
-        self.debounce.last.is_some()
+    /// Checks if a file has changed since the last report. The caller must end the watch, because this call may be the report.
+    pub(crate) fn has_change(&mut self) -> bool {
+        // `is_quiet` first receives the pending events.
+        self.is_quiet() || self.debounce.last.is_some()
     }
 
     /// Blocks until a watched file has changed and all files are quiet, then returns true. Returns false if `stop` receives a message, or
@@ -128,7 +123,7 @@ impl FileWatch {
             let mut select = Select::new();
             select.recv(&self.events);
             let stops = select.recv(stop);
-            let timeout = if self.has_change() { QUIET } else { POLL_INTERVAL };
+            let timeout = if self.debounce.last.is_some() { QUIET } else { POLL_INTERVAL };
             let ready = select.ready_timeout(timeout).ok();
             if ready == Some(stops) || is_over() {
                 return false;

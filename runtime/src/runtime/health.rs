@@ -115,7 +115,7 @@ impl Runtime {
         }
         let mut watching = Box::new(Watching::start(self, watch)?);
         // Scripts may have changed since their load.
-        if self.inner.watch.take().is_some_and(FileWatch::end) {
+        if self.inner.watch.take().is_some_and(|mut earlier| earlier.has_change()) {
             watching.watch.note_change();
         }
         if let Some(earlier) = self.inner.health.replace(Some(watching)) {

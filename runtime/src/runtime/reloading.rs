@@ -238,7 +238,7 @@ impl Runtime {
                 || self.inner.loads.modules().iter().any(|module| module.info().has_changed_file(demands));
             // A build may have replaced a library since its load. During a load or a reload, the modules of the Master are not final.
             let is_final = self.inner.agent.get().is_none() && self.inner.busy.get().is_none();
-            let is_pending = self.inner.watch.take().is_some_and(FileWatch::end);
+            let is_pending = self.inner.watch.take().is_some_and(|mut earlier| earlier.has_change());
             if is_pending || (is_final && has_changed()) {
                 watch.note_change();
             }

@@ -154,8 +154,7 @@ impl Watching {
 
     /// Checks if a watched file has changed since the last load, for example during a window.
     pub(super) fn has_change(&mut self) -> bool {
-        // `is_quiet` first receives the pending events.
-        self.watch.is_quiet() || self.watch.has_change() || self.is_due || self.next_copy.is_some()
+        self.watch.has_change() || self.is_due || self.next_copy.is_some()
     }
 
     /// Calls the health function, and returns to the last healthy libraries if necessary.
