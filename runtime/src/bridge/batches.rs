@@ -4,13 +4,14 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::direct::{BatchItem, DirectAnswer, DirectStatus};
+use alcedo_abi::direct::{BatchItem, DirectStatus};
 use alcedo_abi::zcall::Slot;
 
 use crate::boundary::{CallError, not_found};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::fast_paths::MethodFastPath;
+use crate::bridge::module_code::NOT_DONE;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::objects::ListEdit;
@@ -197,8 +198,7 @@ impl Groups {
             (called, before == core.fast_paths.population())
         };
         for group in &self.groups {
-            let mut answers =
-                results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
+            let mut answers = results.as_ref().map(|_| vec![NOT_DONE; group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
                 // For an object without a plugin part, the slow path returns the error of a missing part.
