@@ -209,6 +209,14 @@ fn an_unload_ends_the_objects_of_scripts_and_their_classes() {
     assert_eq!(get(&host, spawn(&host, HERO), "Health"), Value::I32(100));
 }
 
+/// Ticks until an edit that sets the default `Health` to this number is live.
+fn until_live(host: &Runtime, hero: ObjectHandle, health: i32) {
+    support::until(&format!("a health of {health} is live"), || {
+        host.tick(Budget::frame());
+        get(host, hero, "Health") == Value::I32(health)
+    });
+}
+
 #[test]
 fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
     let package = Package::tale();
@@ -216,10 +224,7 @@ fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
     let hero = spawn(&host, HERO);
     host.watch().expect("it is watched");
     package.edit("Hero.uc", "Health=100", "Health=150");
-    support::until("the edit is live", || {
-        host.tick(Budget::frame());
-        get(&host, hero, "Health") == Value::I32(150)
-    });
+    until_live(&host, hero, 150);
     let reports = host.take_reloads();
     assert!(reports.iter().all(|report| report.is_committed()), "{reports:?}");
 }
@@ -239,10 +244,7 @@ fn a_health_watch_loads_a_change_that_the_earlier_watch_has_not_loaded() {
         package.edit("Hero.uc", "Health=100", "Health=150");
         std::thread::sleep(Duration::from_millis(200));
         watch(Duration::ZERO);
-        support::until("the edit is live", || {
-            host.tick(Budget::frame());
-            get(&host, hero, "Health") == Value::I32(150)
-        });
+        until_live(&host, hero, 150);
     }
 }
 
@@ -256,15 +258,9 @@ fn a_package_remains_watched_after_its_folder_is_recreated() {
         fs::remove_dir_all(&package.folder).expect("it is there");
         fs::create_dir(&package.folder).expect("nothing is there");
         package.write("Hero.uc", &HERO_TEXT.replace("Health=100", &format!("Health={health}")));
-        support::until("the new folder is live", || {
-            host.tick(Budget::frame());
-            get(&host, hero, "Health") == Value::I32(health)
-        });
+        until_live(&host, hero, health);
         package.edit("Hero.uc", &format!("Health={health}"), &format!("Health={}", health + 1));
-        support::until("a save in the new folder is live", || {
-            host.tick(Budget::frame());
-            get(&host, hero, "Health") == Value::I32(health + 1)
-        });
+        until_live(&host, hero, health + 1);
     }
 }
 
