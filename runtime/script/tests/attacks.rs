@@ -2,7 +2,7 @@
 //! usable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc;
 
 use alcedo_abi::host::mode;
 use alcedo_abi::kinds::{PropertyKind, function_flags};
@@ -100,6 +100,13 @@ where
     fn enter(&self, _span: &Id) {}
 
     fn exit(&self, _span: &Id) {}
+}
+
+/// Runs `code`, and returns the lines that the machine has logged.
+fn logged(code: impl FnOnce()) -> Vec<String> {
+    let (sender, lines) = mpsc::channel();
+    tracing::subscriber::with_default(Log(move |line: String| drop(sender.send(line))), code);
+    lines.try_iter().collect()
 }
 
 #[test]
@@ -249,10 +256,8 @@ fn a_log_line_names_the_innermost_calls_and_counts_the_rest() {
         "function int Reports() { return Deeper(19); }\n\
          function int Deeper(int n) { if (n == 1) return 1 / (n - 1); return Deeper(n - 1); }",
     );
-    let (sender, lines) = std::sync::mpsc::channel();
-    let log = Log(move |line| drop(sender.send(line)));
-    tracing::subscriber::with_default(log, || assert_eq!(scripts.outcome(robot, "Reports"), "0"));
-    let line = lines.recv().unwrap();
+    let lines = logged(|| assert_eq!(scripts.outcome(robot, "Reports"), "0"));
+    let line = &lines[0];
     assert_eq!(line.matches("Robot:Deeper at").count(), 8, "{line}");
     assert!(line.ends_with("… 12 more"), "{line}");
 }
@@ -606,16 +611,12 @@ fn new_objects_cost_rounds() {
 fn repeated_warnings_of_one_location_are_logged_once_and_counted() {
     let (scripts, robot) =
         robot("function int Tick(int a) { return 3 / a; }\nfunction int Other(int a) { return 3 / a; }");
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&lines);
-    let log = Log(move |line: String| sink.lock().expect("no panic").push(line));
-    tracing::subscriber::with_default(log, || {
+    let lines = logged(|| {
         for _ in 0..250 {
             scripts.call(robot, "Tick", &[Value::I32(0)]).expect("it is zero");
         }
         scripts.call(robot, "Other", &[Value::I32(0)]).expect("it is zero");
     });
-    let lines = lines.lock().expect("no panic").clone();
     assert_eq!(lines.len(), 4, "{lines:#?}");
     assert!(lines[0].contains("a division by zero") && !lines[0].contains("times"), "{lines:#?}");
     assert!(lines[1].contains("(10 times by now)") && lines[2].contains("(100 times by now)"), "{lines:#?}");
@@ -624,12 +625,8 @@ fn repeated_warnings_of_one_location_are_logged_once_and_counted() {
 
 #[test]
 fn a_named_object_that_does_not_exist_at_load_is_reported() {
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&lines);
-    let log = Log(move |line: String| sink.lock().expect("no panic").push(line));
     let body = "function bool T() { return Machine'Town.Missing' == none; }";
-    tracing::subscriber::with_default(log, || check(body, "T", "true"));
-    let lines = lines.lock().expect("no panic").clone();
+    let lines = logged(|| check(body, "T", "true"));
     let reported = lines.iter().filter(|line| line.contains("Robot:T names the object Town.Missing"));
     assert_eq!(reported.count(), 1, "{lines:#?}");
 }
