@@ -1,8 +1,8 @@
 //! Events in the `impl` block of a class: declared events, with or without a default body, and overrides of events of base classes.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
-use syn::{Attribute, Ident, Path, Result, ReturnType, Signature, TraitItemFn, Type};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Attribute, Ident, Path, Result, ReturnType, Signature, TraitItemFn};
 
 use super::{Body, function_flags};
 use crate::attr_args::{AttrArgs, cell_name, take_attr};
@@ -213,7 +213,7 @@ pub(crate) fn event_constant(view: &Ident, method: &Method) -> TokenStream {
 }
 
 fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
-    let text = |ty: &Type| quote! { #ty }.to_string();
+    let text = |part: &dyn ToTokens| part.to_token_stream().to_string();
     for (at, expected) in event.parameters.iter().enumerate() {
         let (declared, reference) = (text(&expected.ty), if expected.is_out { "&mut " } else { "" });
         let Some(found) = body.parameters.get(at) else {
@@ -228,11 +228,10 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
     }
     let extra = body.parameters.get(event.parameters.len()).map(|extra| &extra.ty);
     rules::refuse("ALC0021", extra, "the event does not declare this parameter")?;
-    let result = |of: &Method| of.result.returned_type().to_token_stream().to_string();
-    let (declared, found) = (result(event), result(body));
-    let place = match &signature.output {
-        ReturnType::Default => signature.to_token_stream(),
-        output => output.to_token_stream(),
+    let (declared, found) = (text(&event.result.returned_type()), text(&body.result.returned_type()));
+    let place: &dyn ToTokens = match &signature.output {
+        ReturnType::Default => signature,
+        output => output,
     };
     let differs = (found != declared).then_some(place);
     rules::refuse("ALC0022", differs, format_args!("the event declares the result `{declared}`"))
