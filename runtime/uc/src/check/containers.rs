@@ -10,7 +10,7 @@ use super::body::{Args, Body};
 use super::wildcards::counted;
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
-use crate::hir::{Conversion, Expr, ExprKind, Intrinsic, Num, Type};
+use crate::hir::{Conversion, Expr, ExprKind, Intrinsic, Num, Type, delegate_of_property};
 use crate::source::Span;
 use crate::token::lower;
 
@@ -107,8 +107,7 @@ impl Body<'_, '_> {
     /// delegate. Returns any other value unchanged.
     fn or_body(&self, delegate: Expr) -> Expr {
         let ExprKind::Property { object: None, name, .. } = &delegate.kind else { return delegate };
-        let called = name.strip_prefix("__").and_then(|name| name.strip_suffix("__Delegate"));
-        let body = called.and_then(|called| self.checker.find_delegate_body(&self.class, called));
+        let body = delegate_of_property(name).and_then(|called| self.checker.find_delegate_body(&self.class, called));
         let Some((owner, name)) = body.as_deref().and_then(|path| path.split_once(':')) else { return delegate };
         let (ty, line) = (delegate.ty.clone(), delegate.line);
         let kind = ExprKind::FunctionOf { object: None, owner: owner.into(), name: name.to_owned() };

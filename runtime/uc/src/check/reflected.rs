@@ -17,7 +17,7 @@ use alcedo_reflect::types::Types;
 use super::interfaces::InterfaceSym;
 use super::symbols::{ClassSym, DelegateSym, FuncSym, Named, PropSym, StructSym, Wild, squash};
 use crate::hash::HashMap;
-use crate::hir::{Num, Param, Path, Type};
+use crate::hir::{Num, Param, Path, Type, delegate_of_property};
 
 pub(crate) fn type_of(ty: &PropertyType) -> Type {
     if let Some(plain) = Type::of_kind(ty.kind()) {
@@ -175,7 +175,7 @@ pub(crate) fn func_of_signature(
 
 /// Returns a delegate that a script class in a different package declares. `property` holds the bound function.
 fn reflected_delegate(class: &Class, property: &Property, types: &Types) -> Option<DelegateSym> {
-    let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?;
+    let name = delegate_of_property(&property.text)?;
     let prop = reflected_prop(property, true);
     let Some(Type::Delegate(_, Some(path), _)) = prop.ty.clone() else { return None };
     let declared = types.delegate_by_path(&path)?;

@@ -124,6 +124,11 @@ pub fn delegate_property(delegate: &str) -> String {
     format!("__{delegate}__Delegate")
 }
 
+/// Returns the name of the delegate whose bound function is in the property `property`. This is the inverse of [`delegate_property`].
+pub(crate) fn delegate_of_property(property: &str) -> Option<&str> {
+    property.strip_prefix("__")?.strip_suffix("__Delegate")
+}
+
 /// Returns the name of the function that contains the body of a delegate. That function runs if no function is bound to the delegate.
 pub fn delegate_body(delegate: &str) -> String {
     format!("__{delegate}__Default")
