@@ -79,6 +79,10 @@ impl World for Accepting {
     }
 }
 
+fn accepting() -> Accepting {
+    Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() }
+}
+
 /// Writes the sources of the host `rig`. `more` is the end of the host's manifest.
 fn write_rig(dir: &Path, more: &str) {
     let rig = dir.join("rig");
@@ -99,8 +103,23 @@ fn session(dir: &Path) -> Session<Accepting> {
     let sources = Sources::watch(vec![tale], Some(&package)).unwrap();
     let program = HostProgram { program: "/bin/false".into(), args: Vec::new() };
     let host = HostSources::new(package, program, false);
-    let world = Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() };
-    Session::open(sources, BuildOptions::default(), world, Some(host)).unwrap()
+    Session::open(sources, BuildOptions::default(), accepting(), Some(host)).unwrap()
+}
+
+/// Writes an empty plugin. `more` is the end of its manifest.
+fn write_plugin(dir: &Path, more: &str) {
+    fs::create_dir_all(dir.join("src")).unwrap();
+    let name = dir.file_name().unwrap();
+    let manifest = format!("[package]\nname = {name:?}\n[lib]\ncrate-type = [\"cdylib\"]\n{more}");
+    fs::write(dir.join("Cargo.toml"), manifest).unwrap();
+    fs::write(dir.join("src/lib.rs"), "").unwrap();
+}
+
+/// Opens a session of the plugins in `dirs`, without a host.
+fn session_of_plugins(dirs: Vec<PathBuf>, target_dir: PathBuf) -> Session<Accepting> {
+    let sources = Sources::watch(dirs, None).unwrap();
+    let options = BuildOptions { target_dir: Some(target_dir), ..BuildOptions::default() };
+    Session::open(sources, options, accepting(), None).unwrap()
 }
 
 /// Runs the session until the world has loaded `loads` builds and the event `last` has occurred.
@@ -172,15 +191,9 @@ fn a_deleted_library_is_built_with_the_next_edit_of_another_folder() {
     let dir = tempfile::tempdir().unwrap();
     let folder = |name: &str| dir.path().join(name);
     for name in ["one", "two"] {
-        fs::create_dir_all(folder(name).join("src")).unwrap();
-        let manifest = format!("[package]\nname = {name:?}\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n");
-        fs::write(folder(name).join("Cargo.toml"), manifest).unwrap();
-        fs::write(folder(name).join("src/lib.rs"), "").unwrap();
+        write_plugin(&folder(name), "[workspace]\n");
     }
-    let sources = Sources::watch(vec![folder("one"), folder("two")], None).unwrap();
-    let options = BuildOptions { target_dir: Some(folder("target")), ..BuildOptions::default() };
-    let world = Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() };
-    let mut session = Session::open(sources, options, world, None).unwrap();
+    let mut session = session_of_plugins(vec![folder("one"), folder("two")], folder("target"));
     wait(&mut session, 1, "Started");
     fs::remove_file(&session.targets[1].artifacts[0].path).unwrap();
     fs::write(folder("one").join("src/lib.rs"), "pub fn turn() {}").unwrap();
@@ -211,10 +224,7 @@ fn a_plugin_that_becomes_a_default_member_is_loaded_once() {
     let dir = tempfile::tempdir().unwrap();
     let folder = |name: &str| dir.path().join(name);
     for name in ["one", "two"] {
-        fs::create_dir_all(folder(name).join("src")).unwrap();
-        let manifest = format!("[package]\nname = {name:?}\n[lib]\ncrate-type = [\"cdylib\"]\n");
-        fs::write(folder(name).join("Cargo.toml"), manifest).unwrap();
-        fs::write(folder(name).join("src/lib.rs"), "").unwrap();
+        write_plugin(&folder(name), "");
     }
     let write_root = |defaults: &str| {
         let manifest =
@@ -222,10 +232,7 @@ fn a_plugin_that_becomes_a_default_member_is_loaded_once() {
         fs::write(folder("Cargo.toml"), manifest).unwrap();
     };
     write_root("[\"one\"]");
-    let sources = Sources::watch(vec![folder(""), folder("two")], None).unwrap();
-    let options = BuildOptions { target_dir: Some(folder("target")), ..BuildOptions::default() };
-    let world = Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() };
-    let mut session = Session::open(sources, options, world, None).unwrap();
+    let mut session = session_of_plugins(vec![folder(""), folder("two")], folder("target"));
     wait(&mut session, 1, "Started");
     write_root("[\"one\", \"two\"]");
     fs::write(folder("one").join("src/lib.rs"), "pub fn turn() {}").unwrap();
@@ -237,15 +244,9 @@ fn a_plugin_that_becomes_a_default_member_is_loaded_once() {
 fn a_lock_file_is_a_change_unless_the_build_may_write_it() {
     let dir = tempfile::tempdir().unwrap();
     let one = dir.path().canonicalize().unwrap().join("one");
-    let manifest = "[package]\nname = \"one\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n";
-    fs::create_dir_all(one.join("src")).unwrap();
-    fs::write(one.join("Cargo.toml"), manifest).unwrap();
-    fs::write(one.join("src/lib.rs"), "").unwrap();
-    let sources = Sources::watch(vec![one.clone()], None).unwrap();
-    let options = BuildOptions { target_dir: Some(dir.path().join("target")), ..BuildOptions::default() };
-    let world = Accepting { loads: 0, has_ended: false, program: None, events: unbounded(), printed: never() };
-    let mut session = Session::open(sources, options, world, None).unwrap();
-    let (lock, manifest) = (one.join("Cargo.lock"), format!("{manifest}# changed"));
+    write_plugin(&one, "[workspace]\n");
+    let mut session = session_of_plugins(vec![one.clone()], dir.path().join("target"));
+    let (lock, manifest) = (one.join("Cargo.lock"), fs::read_to_string(one.join("Cargo.toml")).unwrap() + "# changed");
     for (loads, file, text, expected) in
         [(1, "src/lib.rs", "pub fn turn() {}", true), (2, "Cargo.toml", manifest.as_str(), false)]
     {
