@@ -106,6 +106,13 @@ fn a_workspace_as_alcedo_new_writes_it_has_nothing_wrong() {
     assert_eq!(lines_of_state(doctor(&dir.path().join("y")), "wrong"), (String::new(), false));
 }
 
+/// Returns the path of this checkout, relative to a folder.
+fn checkout_from(dir: &Path) -> String {
+    let up = "../".repeat(dir.canonicalize().unwrap().components().count() - 1);
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    format!("{up}{}", checkout.strip_prefix("/").unwrap().display())
+}
+
 #[test]
 fn absolute_or_dangling_paths_and_a_missing_command_get_lines_to_copy() {
     let one = plugin("two = { path = \"../two\" }\n");
@@ -116,13 +123,11 @@ fn absolute_or_dangling_paths_and_a_missing_command_get_lines_to_copy() {
     let mut command = doctor(dir.path());
     command.env("PATH", "/usr/bin:/bin").env("RUSTC", Path::new(env!("CARGO")).with_file_name("rustc"));
     let (notes, failed) = lines_of_state(command, "note");
-    let up = "../".repeat(dir.path().canonicalize().unwrap().components().count() - 1);
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-    let checkout = checkout.strip_prefix("/").unwrap().display().to_string();
+    let checkout = checkout_from(dir.path());
     assert!(failed && notes.contains("shells find no `alcedo` in PATH\n    cargo install --path /"), "{notes}");
     let line = format!(
         "absolute paths, which no other machine has: name them from its folder, or by `git`\n    [dependencies]\n    \
-                        alcedo-plugin-api = {{ path = \"../{up}{checkout}/plugin-api\" }}\n"
+                        alcedo-plugin-api = {{ path = \"../{checkout}/plugin-api\" }}\n"
     );
     assert!(notes.contains("the package `one` has dependencies by ") && notes.contains(&line), "{notes}");
     assert!(!notes.contains("two = "), "{notes}");
@@ -131,7 +136,7 @@ fn absolute_or_dangling_paths_and_a_missing_command_get_lines_to_copy() {
         wrong,
         format!(
             "the workspace has dependencies by paths without a package: the checkout of this `alcedo` is elsewhere\n    \
-             [workspace.dependencies]\n    alcedo-runtime = {{ path = \"{up}{checkout}/runtime\" }}\n"
+             [workspace.dependencies]\n    alcedo-runtime = {{ path = \"{checkout}/runtime\" }}\n"
         )
     );
 }
@@ -143,12 +148,9 @@ fn dangling_paths_get_lines_to_copy_although_cargo_rejects_the_workspace() {
         "[workspace.dependencies]\nalcedo-plugin-api = { path = \"../old/plugin-api\" }\n",
         &[("one", plugin)],
     );
-    let up = "../".repeat(dir.path().canonicalize().unwrap().components().count() - 1);
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-    let line = format!(
-        "    [workspace.dependencies]\n    alcedo-plugin-api = {{ path = \"{up}{}/plugin-api\" }}\n",
-        checkout.strip_prefix("/").unwrap().display()
-    );
+    let checkout = checkout_from(dir.path());
+    let line =
+        format!("    [workspace.dependencies]\n    alcedo-plugin-api = {{ path = \"{checkout}/plugin-api\" }}\n");
     for folder in ["", "one"] {
         let (wrong, _) = lines_of_state(doctor(&dir.path().join(folder)), "wrong");
         assert!(wrong.starts_with("cargo cannot read ") && wrong.ends_with(&line), "{wrong}");
