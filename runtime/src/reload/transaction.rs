@@ -373,7 +373,10 @@ impl Run<'_> {
                 // A kept module has built the plugin parts of objects whose class a replaced script package declares.
                 let are_parts_kept =
                     !self.report.kept_modules.is_empty() && self.replaced.iter().any(|module| module.info().is_scripts);
-                objects.filter(|_| are_parts_kept).iter().for_each(|objects| core.end_replaced(objects));
+                if are_parts_kept && let Some(objects) = &objects {
+                    core.end_replaced(objects);
+                }
+                drop(objects);
                 // Drops the replaced classes. Dropping the last class that is bound to a C library closes the library. The unload waits for
                 // the close.
                 let classes = classes.unwrap_or_default();
