@@ -9,7 +9,6 @@ use crate::default_value::{DefaultValue, assigned, assigns};
 use crate::earlier_names::{self, WAS};
 use crate::migration;
 use crate::rules;
-use crate::type_names::ungrouped_expr;
 
 /// Default that the attribute of a field specifies.
 pub(crate) struct FieldDefault {
@@ -93,26 +92,10 @@ fn in_rust(value: &Expr, ty: &Type) -> TokenStream {
             #place
         }};
     }
-    match ungrouped_expr(value) {
+    match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
             quote! { <#ty as ::alcedo_plugin_api::__private::OfText>::of_text(#text) }
         }
         other => quote! { #other },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proc_macro2::{Delimiter, Group};
-    use quote::quote;
-    use syn::parse_quote;
-
-    use super::in_rust;
-
-    #[test]
-    fn an_entry_of_an_enum_that_a_macro_has_captured_is_converted() {
-        let captured = Group::new(Delimiter::None, quote!("Angry"));
-        let expanded = in_rust(&parse_quote!(#captured), &parse_quote!(Mood)).to_string();
-        assert_eq!(expanded, in_rust(&parse_quote!("Angry"), &parse_quote!(Mood)).to_string());
     }
 }
