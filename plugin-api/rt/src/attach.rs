@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::host::ModuleContext;
 
 use crate::error::CallError;
@@ -14,7 +14,7 @@ use crate::{attached, loggers, panic_hook};
 pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) -> Status {
     catch_panics(failure, || {
         if !attached::begin(context) {
-            return Err(CallError::new(FailureKind::OTHER, "the module is already attached: load a new copy"));
+            return Err(CallError::other("the module is already attached: load a new copy"));
         }
         // Allocates the output buffer now, because `detach` flushes it and must not allocate. The allocator of a plugin author, such as
         // mimalloc, may have thread-locals that are already destroyed when `detach` runs.
