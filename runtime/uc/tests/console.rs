@@ -47,6 +47,7 @@ fn words_complete_to_members_of_the_value_before() {
     assert_eq!(completed("owner.location."), "x y z");
     assert_eq!(completed("Pawn(Owner).sp"), "speed");
     assert_eq!(completed("tags.f"), "Find");
+    assert_eq!(completed("on_touch."), "Add Broadcast Clear Remove");
     assert_eq!(completed("singer."), "sing");
     assert_eq!(completed("controller.pawn.controller.Paw"), "pawn");
     assert_eq!(completed("cla"), "Clamp");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::types::Types;
 
 use super::body::Body;
@@ -69,6 +70,9 @@ impl Checker<'_> {
             Type::Map(..) => add_fixed(&["Contains", "Empty", "Find", "Keys", "Length", "Remove", "Set", "Values"]),
             Type::Set(_) => add_fixed(&["Add", "Contains", "Empty", "Length", "Remove", "Values"]),
             Type::Optional(_) => add_fixed(&["Get", "IsSet", "Reset"]),
+            Type::Delegate(kind, ..) if *kind != PropertyKind::DELEGATE => {
+                add_fixed(&["Add", "Broadcast", "Clear", "Remove"]);
+            }
             _ => {}
         }
     }
