@@ -46,7 +46,7 @@ pub(crate) struct Fold {
     /// Total number of repeats since the last summary. `which` contains the keys of the repeated lines.
     again: u64,
     which: Vec<String>,
-    /// Key of the last printed line, and text of the last repeat.
+    /// Key of the last printed line, empty after a summary of several lines. Text of the last repeat.
     printed: String,
     latest: String,
     since: Duration,
@@ -118,7 +118,11 @@ impl Fold {
                 let rest = (times > 1).then_some(Folded::Again { lines: 1, times: times - 1 });
                 [Folded::Line(std::mem::take(&mut self.latest))].into_iter().chain(rest).collect()
             }
-            which => vec![Folded::Again { lines: which.len(), times }],
+            [_] => vec![Folded::Again { lines: 1, times }],
+            which => {
+                self.printed.clear();
+                vec![Folded::Again { lines: which.len(), times }]
+            }
         }
     }
 }
@@ -192,8 +196,12 @@ mod tests {
             let now = Duration::from_millis(round);
             lines.iter().for_each(|line| all.extend(printed(fold.line(line, now))));
         }
+        // After a summary of several lines, a repeat is printed as this line.
+        let later = Duration::from_secs(2);
+        all.extend(printed(fold.due(later)));
+        assert_eq!(printed(fold.line("a 3", later)), [""; 0]);
         all.extend(printed(fold.rest()));
-        assert_eq!(all, ["a 1", "a 2", "a 3", "  … 3 lines as before, 297 times more"]);
+        assert_eq!(all, ["a 1", "a 2", "a 3", "  … 3 lines as before, 297 times more", "a 3"]);
     }
 
     #[test]
