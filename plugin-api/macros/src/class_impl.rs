@@ -16,6 +16,7 @@ use crate::attr_args::{AttrArgs, cell_name};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
+use crate::function_builder::{self, Defaults};
 use crate::impl_block::{Function, ImplBlock, Member, declaration};
 use crate::method::{Callers, Method, calls, table_of_names};
 use crate::method_names::MethodNames;
@@ -23,7 +24,6 @@ use crate::mistakes::{self, Checked};
 use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
-use crate::static_function::{self, Defaults};
 use crate::type_names::{at_span, name_self, ungrouped};
 
 pub(crate) struct Body<'a> {
@@ -258,7 +258,7 @@ impl<'a> Body<'a> {
                 let trampoline = method.trampoline(&format_ident!("AlcedoTrampoline"), self.class, &body);
                 let builder = (&builder, &quote! { AlcedoTrampoline });
                 let fixed = [flags, &cell, &metadata].map(specifiers::tokens);
-                let description = static_function::description(method, builder, defaults.on_block(), fixed);
+                let description = function_builder::description(method, builder, defaults.on_block(), fixed);
                 quote! { { #trampoline #description.overriding(#overrides) } }
             }
         };

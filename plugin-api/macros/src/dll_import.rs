@@ -8,9 +8,9 @@ use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitInt, Result, Signature
 
 use crate::attr_args::AttrArgs;
 use crate::docs;
+use crate::function_builder;
 use crate::method::{Method, Parameter};
 use crate::rules;
-use crate::static_function;
 use crate::type_names::{ungrouped, ungrouped_expr};
 
 pub(crate) struct DllImport {
@@ -143,7 +143,7 @@ impl DllImport {
             }
         };
         let builder = (&quote! { dll_import }, &of);
-        Ok(static_function::description(method, builder, Some(in_c), [convention, quote! { #cell }, metadata]))
+        Ok(function_builder::description(method, builder, Some(in_c), [convention, quote! { #cell }, metadata]))
     }
 
     fn out_parameters(&self) -> TokenStream {

@@ -10,11 +10,11 @@ use crate::class_struct::formatted;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
 use crate::docs;
+use crate::function_builder::{self, Defaults};
 use crate::impl_block::{Function, Member};
 use crate::method::Method;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
-use crate::static_function::{self, Defaults};
 use crate::type_names::name_self;
 
 /// Specifiers of events. The body of an event is a separate function, or is written in scripts.
@@ -86,7 +86,7 @@ impl Body<'_> {
         // The builder marks the function as an event; only the specifiers that let scripts call the function become flags here.
         let flags = specifiers::flags(attr_args, &FUNCTION[..2], "function_flags")?;
         let fixed = [&flags, &cell, &metadata].map(|source| specifiers::tokens(source));
-        self.functions.push(static_function::description(method, builder, defaults.on_block(), fixed));
+        self.functions.push(function_builder::description(method, builder, defaults.on_block(), fixed));
         self.expanded.push(defaults.checks.clone());
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())

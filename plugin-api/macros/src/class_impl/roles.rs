@@ -12,12 +12,12 @@ use crate::custom_thunk;
 use crate::dll_import::DllImport;
 use crate::docs;
 use crate::export;
+use crate::function_builder::{self, Defaults};
 use crate::impl_block::Function;
 use crate::method::{Method, SelfKind};
 use crate::native::{self, Side};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
-use crate::static_function::{self, Defaults};
 
 /// Attributes that set the role of a method.
 pub(crate) const ROLES: [&str; 9] = [
@@ -159,7 +159,7 @@ impl Body<'_> {
             flags.push_str(" | ::alcedo_plugin_api::__private::function_flags::STATIC");
         }
         let fixed = [&flags, &cell, &metadata].map(|source| specifiers::tokens(source));
-        self.functions.push(static_function::description(&method, builder, defaults.on_block(), fixed));
+        self.functions.push(function_builder::description(&method, builder, defaults.on_block(), fixed));
         let (trampoline, checks) = (custom_thunk::trampoline(&trampoline, class, thunk, self.side), &defaults.checks);
         self.expanded.push(quote! { #trampoline #checks });
         self.call(&method, &cell, &docs::shared(attrs));
