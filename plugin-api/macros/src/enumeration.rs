@@ -288,16 +288,4 @@ mod tests {
         let error = super::expand(&parse_quote!(package = "Game"), item).expect_err("a condition");
         assert!(error.to_string().contains("ALC0035"), "{error}");
     }
-
-    #[test]
-    fn a_set_of_bits_may_mark_its_empty_entry_as_the_default() {
-        let expanded = |item| super::expand(&parse_quote!(package = "Game", flags), item);
-        let empty = parse_quote! { #[repr(u8)] #[derive(Default)] enum Rights { #[default] Nothing = 0, Read = 1 } };
-        let expanded_empty = expanded(empty).unwrap_or_else(|error| panic!("{error}")).to_string();
-        // A constant has no attribute `default`.
-        assert!(!expanded_empty.contains("[default]"), "{expanded_empty}");
-        let other = parse_quote! { #[repr(u8)] #[derive(Default)] enum Rights { Nothing = 0, #[default] Read = 1 } };
-        let error = expanded(other).expect_err("a default with a bit");
-        assert!(error.to_string().contains("ALC0218"), "{error}");
-    }
 }
