@@ -11,7 +11,7 @@ use crate::boundary::{CallError, not_found};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::fast_paths::MethodFastPath;
-use crate::bridge::module_code::NOT_DONE;
+use crate::bridge::host_direct::NOT_DONE;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::objects::ListEdit;

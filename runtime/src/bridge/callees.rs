@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use alcedo_abi::direct::{DirectAnswer, DirectStatus, MOST_WORDS};
+use alcedo_abi::direct::{DirectAnswer, MOST_WORDS};
 use alcedo_abi::kinds::property_flags;
 use alcedo_abi::zcall::Slot;
 
@@ -13,7 +13,7 @@ use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::fast_paths::{Called, FastPaths, MethodFastPath};
-use crate::bridge::host_direct::failed_with;
+use crate::bridge::host_direct::{NOT_DONE, failed_with};
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::function::Function;
@@ -179,7 +179,7 @@ pub(crate) fn answer_of(called: Called) -> DirectAnswer {
     match called {
         Some(Ok(bits)) => DirectAnswer::done(bits),
         Some(Err(error)) => failed_with(error),
-        None => DirectAnswer::without(DirectStatus::NOT_DONE),
+        None => NOT_DONE,
     }
 }
 

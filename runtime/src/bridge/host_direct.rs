@@ -10,6 +10,9 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use crate::boundary::{CallError, catch_panics};
 use crate::object::native_value::NativeResult;
 
+/// Answer that makes the caller take the slow path with slots.
+pub(crate) const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
+
 thread_local! {
     /// Error of the last direct call on this thread.
     static FAILED: Cell<Option<CallError>> = const { Cell::new(None) };

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_abi::direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::direct::DirectAnswer;
 use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::host_direct::{DirectBits, DirectBody};
 
@@ -18,6 +18,7 @@ use crate::bridge::core::Core;
 use crate::bridge::direct::{export_fast_path, parameters};
 use crate::bridge::exports::Export;
 use crate::bridge::fast_paths::{FastPaths, MethodFastPath, StaticFastPath, Word};
+use crate::bridge::host_direct::NOT_DONE;
 use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
@@ -57,9 +58,6 @@ pub(crate) struct CodeOf<T>(PhantomData<T>);
 
 /// Slow path of [`CodeOf`]: resolves the target, then calls it.
 struct Unresolved<T>(PhantomData<T>);
-
-/// Answer that makes the caller take the slow path with slots.
-pub(crate) const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target<Bits>> DirectBody<Bits> for CodeOf<T> {
     /// Context that is stored with the code. The runtime's table owns the context, and the caller guarantees that the runtime exists. `run`
