@@ -129,12 +129,10 @@ fn checked(
 ) -> ScriptCheck {
     let Script { folder, package, needs, .. } = script;
     world.types.declare_package(&package.name);
-    let (declared, warnings) = match check_and_declare(world, package, wrong, layouts) {
-        Ok(_) if versions.is_some() => {
-            (Err(versions.map(|error| error.to_string()).unwrap_or_default()), String::new())
-        }
-        Ok(found) => (Ok(of_package(world, &package.name)), found.warnings),
-        Err(error) => (Err(error.to_string()), String::new()),
+    let (declared, warnings) = match (check_and_declare(world, package, wrong, layouts), versions) {
+        (Ok(found), None) => (Ok(of_package(world, &package.name)), found.warnings),
+        (Ok(_), Some(error)) => (Err(error.to_string()), String::new()),
+        (Err(error), _) => (Err(error.to_string()), String::new()),
     };
     ScriptCheck {
         folder: folder.clone(),
