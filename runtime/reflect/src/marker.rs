@@ -69,10 +69,10 @@ pub(crate) struct Marker {
     open: Vec<u32>,
     /// Slots in `open`. A queued object that is written to is not queued a second time.
     queued: Bits,
-    /// Number of scanned objects.
+    /// Number of scans, including repeated scans of written objects.
     scanned: u64,
     /// Objects to mark, because they were created or added to the root set, or because a hook refers to them.
-    again: Vec<ObjectHandle>,
+    to_mark: Vec<ObjectHandle>,
     /// First slot that the scan of the root set has not visited.
     next_root: u32,
     /// Sweep in progress. `None` until the mark is complete.
@@ -122,12 +122,12 @@ impl Marker {
         self.marked.put(object.index(), false);
         self.hook_queued.put(object.index(), false);
         self.created_in_hooks.1 += u32::from(self.created_in_hooks.0);
-        self.again.push(object);
+        self.to_mark.push(object);
     }
 
     /// Queues an object that was added to the root set. The scan of the root set may already have passed the object's slot.
     pub(crate) fn add_root(&mut self, object: ObjectHandle) {
-        self.again.push(object);
+        self.to_mark.push(object);
     }
 
     /// If the object was reached, queues the object for a new scan. Called for each write to an object.
@@ -174,7 +174,7 @@ impl Marker {
     /// [`MAX_SCANS`]. Returns `true` if the queue is empty. Does not call hooks of native objects.
     pub(super) fn run(&mut self, slots: &Slots, roots: &Bits, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.reserve(slots);
-        for object in std::mem::take(&mut self.again) {
+        for object in std::mem::take(&mut self.to_mark) {
             self.shade(slots, object);
         }
         loop {
@@ -205,7 +205,7 @@ impl Marker {
 
     /// Checks if at least one object is queued for a scan or for a call of its hooks.
     pub(super) fn has_queued(&self) -> bool {
-        !(self.again.is_empty() && self.open.is_empty() && self.hook_queue.is_empty())
+        !(self.to_mark.is_empty() && self.open.is_empty() && self.hook_queue.is_empty())
     }
 
     /// Checks if the mark is complete and a sweep has begun.
@@ -326,7 +326,7 @@ impl Marker {
     /// Queues the references that the hooks of a native object reported. The references may change later. The hooks are therefore called
     /// again at the end of the mark. Returns `true` if hooks have created more objects than a mark allows.
     pub(super) fn end_hooks(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) -> bool {
-        self.again.extend(refers_to);
+        self.to_mark.extend(refers_to);
         self.hooked.push(object.index());
         self.created_in_hooks.0 = false;
         self.created_in_hooks.1 > MAX_CREATED_IN_HOOKS
