@@ -15,8 +15,8 @@ pub(crate) struct PropertyShape {
     pub name: String,
     /// Type as written in signatures, with the path of its struct or class.
     pub signature: String,
-    /// Layout fingerprint of the structs in the type. Zero if the type contains no struct. The layout of a struct may change while its path
-    /// stays the same.
+    /// Fingerprint of the structs and enums in the type. Zero if the type contains neither. Their fields and entries may change while their
+    /// paths stay the same.
     pub layout: u64,
 }
 

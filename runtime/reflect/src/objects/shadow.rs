@@ -236,8 +236,8 @@ impl Objects {
     }
 
     /// Rolls the shadow back. Restores the destroyed objects, the old bodies, and the values and classes of kept bodies. Returns the staged
-    /// bodies and the classes that the shadow had set. Also returns the objects that were created in the shadow, in order of creation. The
-    /// caller must destroy these objects.
+    /// bodies, and the classes and conjugates that the shadow had set. Also returns the objects that were created in the shadow, in order
+    /// of creation. The caller must destroy these objects.
     ///
     /// # Panics
     /// Panics if no shadow is active.
