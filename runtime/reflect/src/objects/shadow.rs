@@ -24,11 +24,11 @@ pub struct Replaced {
 }
 
 impl Replaced {
-    /// Returns the numbers of the conjugates that the objects had with these bodies and classes. Some of these conjugates may have ended.
+    /// Returns the conjugate numbers that the objects had with these bodies and classes. The number is zero for an object without a
+    /// conjugate. Some of the conjugates may have ended.
     pub fn conjugates(&self) -> impl Iterator<Item = u64> {
         let staged = self.bodies.iter().map(|(_, _, built)| built);
-        let all = staged.chain(self.bindings.objects.iter().map(|(_, built)| built));
-        all.map(|built| built.plugin_part().word).filter(|word| *word != 0)
+        staged.chain(self.bindings.objects.iter().map(|(_, built)| built)).map(|built| built.plugin_part().word)
     }
 }
 
