@@ -63,7 +63,7 @@ type Fitting = Vec<(Rc<Property>, Value)>;
 /// Saved values that become dormant, by property name.
 type Asleep = Vec<(Rc<str>, KeptValue)>;
 
-/// Saved values of which no part or only a part fits the current property.
+/// Saved values of which no part or only a part fits the current property, and own values of dormant objects that equal a default.
 type SavedAside = Vec<(Rc<str>, Aside)>;
 
 impl<'a> Bringing<'a> {
@@ -357,15 +357,12 @@ impl<'a> Bringing<'a> {
         }
         if let ObjectPlan::Dormant { .. } = plan.object_plan {
             // Marks own values that equal a default of the base class, because the missing class may have another default.
-            let has_default = |(property, value): &&(Rc<Property>, Value)| {
+            for (property, value) in &own {
                 let default = self.core.world.objects.read_value(plan.class.cdo.get(), &property.text);
-                default.as_ref() == Ok(value) && aside.iter().all(|(name, _)| *name != property.text)
-            };
-            let mark = |(property, value): &(Rc<Property>, Value)| {
-                (Rc::clone(&property.text), Aside::from(value.clone()).of_type(&property.ty))
-            };
-            let marked: SavedAside = own.iter().filter(has_default).map(mark).collect();
-            aside.extend(marked);
+                if default.as_ref() == Ok(value) && aside.iter().all(|(name, _)| *name != property.text) {
+                    aside.push((Rc::clone(&property.text), Aside::from(value.clone()).of_type(&property.ty)));
+                }
+            }
         }
         (own, asleep, aside)
     }
