@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicU32;
 
 use libloading::Library;
 
+use crate::image_error::NativeError;
 use crate::imp::Writers;
 use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
@@ -50,14 +51,14 @@ impl Mapping {
         path: &Path,
         open: impl FnOnce(&Path) -> Result<Library, libloading::Error>,
     ) -> Result<Self, String> {
-        let library = open(path).map_err(|error| error.to_string())?;
+        let library = open(path).map_err(|error| NativeError::of(error).0)?;
         Ok(Self { library: ManuallyDrop::new(library) })
     }
 
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
         // SAFETY: any symbol has an address; its target is not read here.
         let symbol = unsafe { self.library.get::<*mut c_void>(name) };
-        let address = *symbol.map_err(|error| error.to_string())?;
+        let address = *symbol.map_err(|error| NativeError::of(error).0)?;
         if address.is_null() { Err("its address is null".to_owned()) } else { Ok(address) }
     }
 
@@ -208,3 +209,18 @@ pub fn clock() -> std::time::Duration {
 }
 
 pub use clock as coarse_clock;
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::path::Path;
+
+    use super::{Mapping, open_library};
+
+    #[test]
+    fn the_error_of_a_missing_library_contains_the_message_of_the_loader() {
+        // SAFETY: the file does not exist, so no initializer runs.
+        let opened = Mapping::open(Path::new("/none/libmissing.so"), |path| unsafe { open_library(path) });
+        let error = opened.expect_err("no such file");
+        assert!(error.contains("libmissing.so"), "{error}");
+    }
+}
