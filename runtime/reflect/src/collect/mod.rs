@@ -53,9 +53,9 @@ pub fn begin(world: &World, others: &dyn RootSource) {
     world.mode.set(mode::MARKING);
 }
 
-/// Continues the mark until the mark is complete or `has_time` returns `false`. The mark polls `has_time`. Returns `true` if the mark is
-/// complete. A complete mark remains in progress for [`next_dead`] or [`end_mark`]. A later call of `mark` completes the mark again after
-/// changes. Call at safe points only.
+/// Continues the mark until the mark is complete or `has_time` returns `false`. The mark polls `has_time`, and ignores the result after
+/// many scans. Returns `true` if the mark is complete. A complete mark remains in progress for [`next_dead`] or [`end_mark`]. A later call
+/// of `mark` completes the mark again after changes. Call at safe points only.
 ///
 /// # Errors
 /// Returns the errors of [`unreachable()`]. An error aborts the mark.
