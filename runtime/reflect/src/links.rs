@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::boundary::CallError;
+use alcedo_base::boundary::{CallError, not_found};
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
@@ -86,10 +86,9 @@ impl World {
             }
             None if matches!(ty, PropertyType::SoftClass(_)) => {}
             None => {
-                let message = format!(
+                return Err(not_found(format!(
                     "unknown class {path}: load its module, or use a SoftClass, which may name a class that is not loaded yet"
-                );
-                return Err(CallError::NotFound { message });
+                )));
             }
         }
         Ok(make(self.names.intern(path)))

@@ -171,8 +171,7 @@ impl World {
             return Ok(Value::FieldPath(Name::default()));
         }
         if self.0.types.property_by_path(path).is_none() {
-            let message = format!("unknown property {path}: write /Script/<package>.<class>:<property>");
-            return Err(CallError::NotFound { message });
+            return Err(not_found(format!("unknown property {path}: write /Script/<package>.<class>:<property>")));
         }
         Ok(Value::FieldPath(self.0.names.intern(path)))
     }

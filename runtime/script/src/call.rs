@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::kinds::{function_flags, property_flags};
-use alcedo_base::boundary::CallError;
+use alcedo_base::boundary::{CallError, not_found};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::class::Class;
@@ -390,14 +390,13 @@ pub(crate) fn bound_function(
 ) -> Result<Rc<Function>, CallError> {
     // The class of a dormant object is its nearest existing base, which may have a function of this name.
     if world.objects.is_dormant(binding.object) {
-        let message = format!("a delegate ({signature}) is bound to a dormant object: bind it first");
-        return Err(CallError::NotFound { message });
+        return Err(not_found(format!("a delegate ({signature}) is bound to a dormant object: bind it first")));
     }
     let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
     let name = world.names.text(binding.function);
     let found = class.find_function(&name).filter(|found| found.signature_text() == signature && suits(found));
-    found.cloned().ok_or_else(|| CallError::NotFound {
-        message: format!("{} has no function {name} of the signature ({signature}) that a delegate calls", class.path),
+    found.cloned().ok_or_else(|| {
+        not_found(format!("{} has no function {name} of the signature ({signature}) that a delegate calls", class.path))
     })
 }
 

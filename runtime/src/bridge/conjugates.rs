@@ -80,9 +80,10 @@ pub(crate) unsafe fn borrow_red(core: &Core, value: Opened) -> Result<ConjugateH
             has_value_at(properties, offset(body.memory()), &value.ty)
         };
         if !core.world.objects.with_body(owner, contains_value)? {
-            let message =
-                format!("{} is not a property of {owner} at that address: lend a property, or a clone", value.ty);
-            return Err(CallError::NotFound { message });
+            let ty = &value.ty;
+            return Err(not_found(format!(
+                "{ty} is not a property of {owner} at that address: lend a property, or a clone"
+            )));
         }
     }
     core.red.borrow_red(value, Instant::now())

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::bridge::call_cache::{CallCache, is_plain};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::HostOfWorld;
@@ -52,7 +52,7 @@ impl MemberFunction {
             }
         };
         self.cache.call_typed((fast_paths, world), object, args, clean_up, || {
-            let missing = || CallError::NotFound { message: format!("no function {} any more", (&self.key).name()) };
+            let missing = || not_found(format!("no function {} any more", (&self.key).name()));
             world.objects.class(object).and_then(|class| (&self.key).find(&class)).ok_or_else(missing)
         })
     }

@@ -8,7 +8,7 @@ use std::panic::Location;
 
 use super::Runtime;
 use super::typed_functions::EntryBody;
-use crate::boundary::CallError;
+use crate::boundary::{CallError, not_found};
 use crate::bridge::call_cache::is_plain;
 use crate::bridge::dynamic_call::Effect;
 use crate::callback::Site;
@@ -174,7 +174,7 @@ impl Tables<'_> {
                 "{module} does not implement the table {}: its entry method returns a different table, or none",
                 T::NAME
             );
-            return Err(CallError::NotFound { message }.into());
+            return Err(not_found(message).into());
         }
         T::bind(&(self.0.clone(), module.to_owned()))
     }

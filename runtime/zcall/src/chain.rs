@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use alcedo_abi::stack::StackSpan;
 
-use crate::boundary::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics, not_found};
 use crate::call::Resolved;
 use crate::cells::RefCell;
 use crate::escape;
@@ -347,8 +347,7 @@ impl ResolverChain {
     /// resolver panics, or if a lookup of this name is already in progress.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let Some(entry) = self.entry(name.protocol()) else {
-            let message = format!("`{name}` does not resolve: no such protocol");
-            return Err(CallError::NotFound { message });
+            return Err(not_found(format!("`{name}` does not resolve: no such protocol")));
         };
         let _in_progress = match entry.origin {
             Origin::BuiltIn => None,
@@ -361,7 +360,7 @@ impl ResolverChain {
                 Answer::Declined(reason) => reasons.push((Rc::clone(&link.label), reason)),
             }
         }
-        Err(not_found(name, &reasons, &entry.help))
+        Err(unresolved(name, &reasons, &entry.help))
     }
 
     /// Resolves a name and returns the response of each resolver, in call order. Stops at the first resolver that returns a function or an
@@ -435,7 +434,7 @@ impl fmt::Debug for ResolverChain {
     }
 }
 
-fn not_found(name: &ZCallName, tried: &[(Rc<str>, String)], help: &str) -> CallError {
+fn unresolved(name: &ZCallName, tried: &[(Rc<str>, String)], help: &str) -> CallError {
     let line = |(label, reason): &(Rc<str>, String)| match &**reason {
         "" => label.to_string(),
         reason => format!("{label} (declined: {reason})"),
@@ -445,7 +444,7 @@ fn not_found(name: &ZCallName, tried: &[(Rc<str>, String)], help: &str) -> CallE
         tried => format!("tried {}", tried.iter().map(line).collect::<Vec<_>>().join(", then ")),
     };
     let help = if help.is_empty() { String::new() } else { format!("; {help}") };
-    CallError::NotFound { message: format!("`{name}` does not resolve: {tried}{help}") }
+    not_found(format!("`{name}` does not resolve: {tried}{help}"))
 }
 
 #[cfg(test)]

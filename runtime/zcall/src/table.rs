@@ -18,7 +18,7 @@ use super::module_status::ModuleStatuses;
 use super::name::ZCallName;
 use super::observe::{CallTimes, Observed, Observer};
 use super::signature::CallSignature;
-use crate::boundary::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics, not_found};
 use crate::cells::RefCell;
 use crate::epoch::Epoch;
 use crate::game_thread::GameThread;
@@ -376,8 +376,8 @@ impl ZCallTable {
                 Err((ZCallStatus::DISPATCHER_NOT_FOUND, CallError::DeadHandle { message }))
             }
             Found::NeverAssigned => {
-                let message = format!("call handle {} was never issued: resolve a name first", handle.0);
-                Err((ZCallStatus::INVALID_HANDLE, CallError::NotFound { message }))
+                let error = not_found(format!("call handle {} was never issued: resolve a name first", handle.0));
+                Err((ZCallStatus::INVALID_HANDLE, error))
             }
         }
     }
