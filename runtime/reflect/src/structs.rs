@@ -132,6 +132,12 @@ impl StructType {
         self.fields.iter().find(|field| &*field.text == name)
     }
 
+    /// Returns the field with that display name. If no display name matches, returns the field with that name.
+    #[doc(hidden)]
+    pub fn displayed_field(&self, name: &str) -> Option<&Property> {
+        self.fields.iter().find(|field| &*field.display == name).or_else(|| self.field(name))
+    }
+
     /// Returns the size in bytes.
     #[inline]
     pub fn size(&self) -> usize {

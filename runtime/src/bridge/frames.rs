@@ -141,11 +141,7 @@ fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
         };
         let next = match (rest.starts_with('['), at.ty()) {
             (true, _) => segment.parse().ok().and_then(|index| array_ref(at)?.get(index)),
-            (false, PropertyType::Struct(of)) => {
-                let named = |name: &str| name == segment;
-                let field = of.fields().iter().find(|field| named(&field.display));
-                field.or_else(|| of.fields().iter().find(|field| named(&field.text))).and_then(|field| at.field(field))
-            }
+            (false, PropertyType::Struct(of)) => of.displayed_field(segment).and_then(|field| at.field(field)),
             _ => None,
         };
         (at, rest) = (next.ok_or_else(|| missing(at, segment))?, after);

@@ -220,9 +220,7 @@ fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name
         return Err(problem(frame, format_args!("the elements are not structs: it is an array of {}", of.ty())));
     };
     let name = world.text(name);
-    let by_display = structure.fields().iter().find(|field| *field.display == *name);
-    let found = by_display.or_else(|| structure.fields().iter().find(|field| *field.text == *name));
-    found.ok_or_else(|| {
+    structure.displayed_field(&name).ok_or_else(|| {
         let known: Vec<_> = structure.fields().iter().map(|field| &*field.display).collect();
         problem(frame, format_args!("{} has no field `{name}`: it has {}", structure.path, known.join(", ")))
     })
