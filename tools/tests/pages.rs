@@ -242,6 +242,42 @@ fn each_fence_of_rust_is_compiled_or_excused() {
     assert!(found > 30, "{found} fences");
 }
 
+/// Returns the files that the source or manifest at `path` may include as modules or by their paths.
+fn included(path: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(path).unwrap();
+    let (folder, own) = (path.parent().unwrap(), path.with_extension(""));
+    let modules = text.lines().filter_map(|line| line.strip_suffix(';')?.rsplit_once("mod ").map(|(_, name)| name));
+    let modules = modules.flat_map(|name| [format!("{name}.rs"), format!("{name}/mod.rs")]);
+    let modules = modules.flat_map(|file| [folder.join(&file), own.join(&file)]);
+    let named = text.split('"').filter(|part| part.ends_with(".rs") && !part.contains('\n'));
+    modules.chain(named.map(|part| folder.join(part))).filter_map(|file| file.canonicalize().ok()).collect()
+}
+
+/// Returns true if cargo compiles the source without a line in another file.
+fn is_found_by_cargo(path: &Path) -> bool {
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let folder = path.parent().unwrap();
+    let manifest = fs::read_to_string(folder.parent().unwrap().join("Cargo.toml"));
+    match (&*name(folder), &*name(path)) {
+        ("src", "lib.rs" | "main.rs") => true,
+        (_, "build.rs") => folder.join("Cargo.toml").is_file(),
+        ("tests", _) => manifest.is_ok_and(|manifest| !manifest.contains("autotests = false")),
+        ("examples", _) => manifest.is_ok(),
+        _ => false,
+    }
+}
+
+/// Checks that no source with the code of fences is left out of all programs, because such a source is not compiled.
+#[test]
+fn each_source_for_fences_is_part_of_a_program() {
+    let root = repository();
+    let of_fences: Vec<_> = COMPILED.iter().flat_map(|folder| files(&root.join(folder), "rs")).collect();
+    let all = ["rs", "toml"].iter().flat_map(|ending| files(&root, ending));
+    let known: BTreeSet<_> = all.chain(of_fences.clone()).flat_map(|path| included(&path)).collect();
+    let lost: Vec<_> = of_fences.iter().filter(|path| !known.contains(*path) && !is_found_by_cargo(path)).collect();
+    assert!(lost.is_empty(), "no program has these sources: {lost:#?}");
+}
+
 /// Reference pages that name commands. The pages of the book are added at run time.
 const REFERENCE: [&str; 4] =
     ["tools/docs/glue.md", "runtime/docs/script.md", "runtime/docs/dll-bind.md", "plugin-api/docs/mistakes.md"];
