@@ -120,7 +120,7 @@ fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
     // The command works in every folder of the workspace.
     expect![[r#"
         made HERE/our-game/plugins/second_one, a plugin for our-game-host: it extends Robot
-          cargo test -p second_one, or start `alcedo dev` again and save in it"#]]
+          cargo test -p second_one, or start `alcedo dev` and save in it"#]]
     .assert_eq(&folder.new_in("our-game/host/src", &["plugin", "second_one"]).unwrap());
     let packages = ["our-game-glue", "our-game-host", "our-game-patrol", "second_one"];
     // The host has one test, its first plugin has three tests, and the second plugin has one test.
@@ -324,7 +324,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
     assert!(!folder.dir.path().join("w/plugins").exists());
     expect![[r#"
         made plugins/tame, a plugin for zoo: it extends Bird
-          cargo test -p tame, or start `alcedo dev` again and save in it"#]]
+          cargo test -p tame, or start `alcedo dev` and save in it"#]]
     .assert_eq(&folder.new_in("w", &["plugin", "tame"]).unwrap());
     let written = folder.dir.path().join("w/plugins/tame");
     let source = fs::read_to_string(written.join("src/lib.rs")).unwrap();
@@ -361,7 +361,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
     write("eyes/Cargo.toml", &package("zoo-eyes", "alcedo-plugin-api", "plugin-api"));
     expect![[r#"
         made plugins/wild, a plugin for zoo: it extends Bird
-          cargo test -p wild, or start `alcedo dev --host zoo` again and save in it"#]]
+          cargo test -p wild, or start `alcedo dev --host zoo` and save in it"#]]
     .assert_eq(&folder.new_in("w", &["plugin", "wild"]).unwrap());
 }
 

@@ -200,7 +200,7 @@ fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> R
         ));
     }
     let dev = if around.names_host { String::new() } else { format!(" --host {}", around.host.0) };
-    let next = format!("  cargo test -p {}, or start `alcedo dev{dev}` again and save in it", name.text());
+    let next = format!("  cargo test -p {}, or start `alcedo dev{dev}` and save in it", name.text());
     print_result(&next);
     Ok(())
 }
