@@ -27,3 +27,4 @@ mod value;
 pub use compile::compile;
 pub use compiled::{CompileError, Compiled};
 pub use machine::{Limits, Machine};
+pub use value::named_object;

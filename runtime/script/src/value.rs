@@ -58,7 +58,7 @@ pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Re
         (Const::Name(it), PropertyType::FieldPath) => Value::FieldPath(world.names.intern(it)),
         (Const::Class(path), PropertyType::SubclassOf(_)) => Value::SubclassOf(world.names.intern(path)),
         (Const::Class(path), PropertyType::SoftClass(_)) => Value::SoftClass(world.names.intern(path)),
-        (Const::Object(_, path), PropertyType::Object { .. }) => Value::Object(object_of(path, world)),
+        (Const::Object(class, path), PropertyType::Object { .. }) => Value::Object(named_object(class, path, world)),
         (Const::Object(_, path), PropertyType::SoftObject(_)) => Value::SoftObject(world.names.intern(path)),
         (Const::None, ty) => Value::zero(ty),
         // The numbers of a vector or rotator, in the order of its fields.
@@ -76,10 +76,20 @@ pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Re
     })
 }
 
-/// Finds an object by name or path. Returns the none handle if no object has this name or path.
+/// Finds an object by its name, which may follow the names of packages. Returns the none handle if no object has this name.
 pub(crate) fn object_of(path: &str, world: &World) -> ObjectHandle {
-    let name = path.rsplit('.').next().unwrap_or(path);
-    world.objects.find(ObjectHandle::NONE, name).unwrap_or(ObjectHandle::NONE)
+    let find = |name| world.objects.find(ObjectHandle::NONE, name);
+    find(path).or_else(|| find(path.rsplit('.').next()?)).unwrap_or(ObjectHandle::NONE)
+}
+
+/// Finds the object that `Class'Package.Name'` names. Also finds a dormant object, whose class is missing. Returns the none handle if no
+/// object of this class has this name.
+pub fn named_object(class: &str, path: &str, world: &World) -> ObjectHandle {
+    let found = object_of(path, world);
+    // During a reload, the object still has the earlier version of its class, which may have an earlier path or other base classes.
+    let of = world.objects.awake_class(found).map(|of| world.types.class_by_path(&of.path).unwrap_or(of));
+    let is_it = of.is_none_or(|of| of.lineage().any(|of| *of.path == *class));
+    if is_it { found } else { ObjectHandle::NONE }
 }
 
 /// Converts a string to a value of one of the string types.

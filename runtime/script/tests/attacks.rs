@@ -630,3 +630,17 @@ fn a_named_object_that_does_not_exist_at_load_is_reported() {
     let reported = lines.iter().filter(|line| line.contains("Robot:T names the object Town.Missing"));
     assert_eq!(reported.count(), 1, "{lines:#?}");
 }
+
+#[test]
+fn a_named_object_has_the_named_class() {
+    let scripts = Scripts::new();
+    let machine = scripts.load("Other", &[("Lathe.uc", "class Lathe extends Machine;")]).remove(0);
+    let machine = scripts.object(&machine);
+    scripts.world.objects.rename(machine, "Big", ObjectHandle::NONE).expect("the name is free");
+    let text = "class Robot extends Machine;
+        function bool AsBase() { return Machine'Town.Big' == none; }
+        function bool AsOther() { return Robot'Town.Big' == none; }";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    let robot = scripts.object(&class);
+    assert_eq!(["AsBase", "AsOther"].map(|function| scripts.outcome(robot, function)), ["false", "true"]);
+}

@@ -1,6 +1,7 @@
 //! Applies `defaultproperties` of a script class to the class default object. The lines are applied in order, after the values of the base
 //! class. New objects of the class then start with the resulting values.
 
+use alcedo_script::named_object;
 use alcedo_uc::hir::{Class, Const, Default, DefaultAction};
 
 use crate::boundary::CallError;
@@ -63,7 +64,9 @@ fn text(
     match (value, ty) {
         (Const::None, ty) => Ok(Value::zero(ty).print(&world.names)),
         (value, PropertyType::Optional(of)) => inner(value, of.ty()).map(|value| format!("some({value})")),
-        (Const::Object(_, name), ty) => world.refer(ty, existing(world, name)).map(|value| value.print(&world.names)),
+        (Const::Object(class, name), ty) => {
+            world.refer(ty, existing(world, class, name)).map(|value| value.print(&world.names))
+        }
         (Const::Array(values), PropertyType::Array(of) | PropertyType::Set(of)) => {
             try_listed(values.iter().map(|value| inner(value, of.ty())))
         }
@@ -86,15 +89,13 @@ fn try_listed(parts: impl Iterator<Item = Result<String, CallError>>) -> Result<
     parts.collect::<Result<Vec<_>, _>>().map(|parts| listed(parts.into_iter()))
 }
 
-/// Finds an object by its name, which may follow the names of packages, as in `Texture'Pkg.Name'`. Returns the none handle if no object
-/// has this name.
-fn existing(world: &World, name: &str) -> ObjectHandle {
-    let find = |name| world.objects.find(ObjectHandle::NONE, name);
-    let found = find(name).or_else(|| find(name.rsplit('.').next()?));
+/// Finds an object by its class and name. Logs a warning and returns the none handle if no object of this class has this name.
+fn existing(world: &World, class: &str, name: &str) -> ObjectHandle {
+    let found = named_object(class, name, world);
     if found.is_none() {
-        log!(WARN, name, "`defaultproperties` names an object that does not exist, so the property is none");
+        log!(WARN, class, name, "no object of this class has the name in `defaultproperties`: the value is none");
     }
-    found.unwrap_or(ObjectHandle::NONE)
+    found
 }
 
 /// Reads a value with `read`. Fields of a struct that the value does not name keep their values in `before`. A value without fields is the

@@ -126,9 +126,9 @@ impl Linker<'_> {
                     }
                     let ty = self.ty(ty)?;
                     let found = const_value(value, &ty, self.world)?;
-                    if let (Const::Object(_, path), Value::Object(ObjectHandle::NONE)) = (value, &found) {
+                    if let (Const::Object(class, path), Value::Object(ObjectHandle::NONE)) = (value, &found) {
                         let by = &function.path;
-                        log!(target: "alcedo::script", WARN, "{by} names the object {path}, which does not exist: the value is none");
+                        log!(target: "alcedo::script", WARN, "{by} names the object {path}, but no {class} has this name: the value is none");
                     }
                     let mut own = OwnedValue::initial(ty.clone());
                     own.write(&found).map_err(|error| format!("{} is not of type {}", error.found, error.expected))?;
