@@ -56,6 +56,8 @@ pub(super) struct Compiler<'a> {
     /// Maps the path of each struct, interface and class of the batch to [`Category::NAME`]. References and delegates may name types that
     /// are not compiled yet.
     categories: HashMap<String, &'static str>,
+    /// Members of the classes compiled so far that hide inherited members, formatted for [`DeclareError::Hides`].
+    pub(super) hides: RefCell<Vec<String>>,
 }
 
 /// Maximum size of a type in bytes. Offsets have 32 bits. A large property would increase the size of every object.
@@ -87,7 +89,7 @@ pub(super) fn compile(
     let entry = |decl: &DelegateDecl| Ok((decl.path(), delegate_type_text(decl)?));
     let delegates = batch.delegates.iter().map(entry).collect::<Result<_, DeclareError>>()?;
     let compiled = Paths::default();
-    let mut compiler = Compiler { names, known, compiled, delegates, categories };
+    let mut compiler = Compiler { names, known, compiled, delegates, categories, hides: RefCell::default() };
     let mut declared = Declared::default();
     for decl in &batch.enums {
         compiler.add(&mut declared.enums, compile_enum(decl)?);
@@ -105,9 +107,12 @@ pub(super) fn compile(
         compiler.add(&mut declared.interfaces, interface);
     }
     for (count, index) in class_order(known, &batch.classes)?.into_iter().enumerate() {
-        let class = compiler.class(&batch.classes[index], ClassId(first.0 + count as u32))?;
+        let class = compiler.class(&batch.classes[index], ClassId(first.0 + count as u32));
+        // A member that hides another may be the reason for the error.
+        let class = class.map_err(|error| compiler.check_hides().err().unwrap_or(error))?;
         compiler.add(&mut declared.classes, class);
     }
+    compiler.check_hides()?;
     for class in &declared.classes {
         compiler.check_subobjects(class)?;
     }
@@ -267,6 +272,12 @@ impl Compiler<'_> {
         let ty = Type::from(Rc::clone(&compiled));
         self.compiled.insert(Rc::clone(ty.path()), ty);
         list.push(compiled);
+    }
+
+    /// Returns one error for all members that hide inherited members.
+    fn check_hides(&self) -> Result<(), DeclareError> {
+        let members = self.hides.take().join(", ");
+        if members.is_empty() { Ok(()) } else { Err(DeclareError::Hides { members }) }
     }
 
     fn lay_out(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {

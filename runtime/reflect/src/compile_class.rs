@@ -24,7 +24,7 @@ impl Compiler<'_> {
     pub(super) fn class(&self, decl: &ClassDecl, id: ClassId) -> Result<Class, DeclareError> {
         let path: Rc<str> = decl.path().into();
         let base = self.base(decl, &path)?;
-        check_members(decl, &path, base.as_deref())?;
+        self.check_members(decl, &path, base.as_deref())?;
 
         let start = base.as_ref().map_or((0, 1), |base| (base.end(), base.align()));
         let place = |things: &[(usize, usize)]| place_closely(start.0, start.1, things);
@@ -105,6 +105,28 @@ impl Compiler<'_> {
             cdo: Cell::new(ObjectHandle::NONE),
             members,
         })
+    }
+
+    /// Checks that members have unique names in the class. Records members that hide inherited members. A function that is declared as an
+    /// override may replace an inherited function.
+    fn check_members(&self, decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(), DeclareError> {
+        let mut seen = HashSet::new();
+        let properties = decl.properties.iter().map(|property| (&property.name, false));
+        let functions = decl.functions.iter().map(|function| {
+            let is_override = function.flags & function_flags::OVERRIDE != 0 || !function.overrides.is_empty();
+            // Static functions of a script may hide inherited static functions, because scripts name the class in a static call.
+            let is_static = |flags: u64| decl.origin == Origin::Script && flags & function_flags::STATIC != 0;
+            let hidden = base.and_then(|base| base.find_function(&function.name)).map_or(0, |found| found.flags);
+            (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))
+        });
+        for (name, is_override) in properties.chain(functions) {
+            check_member(&mut seen, name, path)?;
+            let property = base.and_then(|base| base.find_property(name)).map(|hidden| hidden.path());
+            let function = base.and_then(|base| base.find_function(name)).filter(|_| !is_override);
+            let hidden = property.or_else(|| Some(function?.path.to_string()));
+            self.hides.borrow_mut().extend(hidden.map(|hidden| format!("{path}:{name} would hide {hidden}")));
+        }
+        Ok(())
     }
 
     fn base(&self, decl: &ClassDecl, path: &str) -> Result<Option<Rc<Class>>, DeclareError> {
@@ -290,30 +312,4 @@ fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
         }
         _ => Ok(()),
     }
-}
-
-/// Checks that members have unique names in the class and hide no inherited members. A function that is declared as an override may replace
-/// an inherited function.
-fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(), DeclareError> {
-    let hides = |name: &str, hidden: String| Err(DeclareError::Hides { member: format!("{path}:{name}"), hidden });
-    let mut seen = HashSet::new();
-    let properties = decl.properties.iter().map(|property| (&property.name, false));
-    let functions = decl.functions.iter().map(|function| {
-        let is_override = function.flags & function_flags::OVERRIDE != 0 || !function.overrides.is_empty();
-        // Static functions of a script may hide inherited static functions, because scripts name the class in a static call.
-        let is_static = |flags: u64| decl.origin == Origin::Script && flags & function_flags::STATIC != 0;
-        let hidden = base.and_then(|base| base.find_function(&function.name)).map_or(0, |found| found.flags);
-        (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))
-    });
-    for (name, is_override) in properties.chain(functions) {
-        check_member(&mut seen, name, path)?;
-        if let Some(hidden) = base.and_then(|base| base.find_property(name)) {
-            return hides(name, format!("{}:{name}", hidden.owner));
-        }
-        match base.and_then(|base| base.find_function(name)) {
-            Some(hidden) if !is_override => return hides(name, hidden.path.to_string()),
-            _ => {}
-        }
-    }
-    Ok(())
 }

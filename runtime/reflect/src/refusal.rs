@@ -179,13 +179,11 @@ pub enum DeclareError {
         /// Shared name.
         name: String,
     },
-    /// The member hides an inherited member.
-    #[error("{member} would hide {hidden}: rename it, or override the event if it is one")]
+    /// Members hide inherited members.
+    #[error("{members}: rename each new member, or override the event if it is one")]
     Hides {
-        /// New member.
-        member: String,
-        /// Inherited member.
-        hidden: String,
+        /// New members, each with the inherited member that it would hide.
+        members: String,
     },
     /// The default is not valid for the property's type.
     #[error("the default of {member} cannot be read: {problem}")]

@@ -171,6 +171,15 @@ fn each_broken_declaration_is_refused_by_name() {
         (none(), d(&[f64("seed")]), "/Script/Game.X:seed would hide /Script/Engine.Actor:seed"),
         (none(), d(&[f64("tick")]), "/Script/Game.X:tick would hide /Script/Engine.Actor:tick"),
         (none(), f(function("describe", 0, &[])), "/Script/Game.X:describe would hide /Script/Engine.Actor:describe"),
+        (
+            none(),
+            vec![
+                with_functions(dynamic("X", ACTOR, &[f64("seed")]), vec![event("tick", &[])]),
+                with_functions(dynamic("Y", ACTOR, &[]), vec![overriding("seed", ACTOR, &[])]),
+            ],
+            "/Script/Game.X:seed would hide /Script/Engine.Actor:seed, /Script/Game.X:tick would hide /Script/Engine.Actor:tick, \
+             /Script/Game.Y:seed would hide /Script/Engine.Actor:seed: rename each new member",
+        ),
         (none(), f(event("tick", &[])), "/Script/Game.X:tick would hide /Script/Engine.Actor:tick"),
         (none(), f(overriding("seed", ACTOR, &[])), "/Script/Game.X:seed would hide /Script/Engine.Actor:seed"),
         (
