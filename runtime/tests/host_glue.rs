@@ -105,6 +105,7 @@ fn stale_glue_fails_at_its_member_while_other_members_work() {
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
     let gone = call_error(shape.removed(&host).expect_err("removed"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
+    assert!(gone.to_string().contains("has no member removed: write the glue of the host again"), "{gone}");
     let form = call_error(shape.form(&host).map(drop).expect_err("its fields are others"));
     assert!(matches!(form, CallError::Signature { .. }), "{form}");
     assert_eq!(host.objects().get(shape.handle(), "widened").expect("there"), Value::I64(6));

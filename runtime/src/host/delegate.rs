@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::closures::{CALL, Listener};
-use super::member::is_meant;
-use crate::boundary::{CallError, mismatch, not_found};
+use super::member::{is_meant, missing};
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::error::Error;
@@ -143,9 +143,8 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
 
     fn ty(&self, world: &World) -> Result<PropertyType, CallError> {
         let class = world.objects.class(self.object).ok_or(CallError::Stale { handle: self.object })?;
-        let missing =
-            || not_found(format!("{} has no property {}: write the glue of the host again", class.path, self.name));
-        Ok(class.find_property(self.name).ok_or_else(missing)?.ty.clone())
+        let found = class.find_property(self.name).ok_or_else(|| missing(&class, self.name))?;
+        Ok(found.ty.clone())
     }
 
     /// Checks that the delegate has the signature of the Rust types.

@@ -17,7 +17,7 @@ use crate::object::World;
 use crate::object::class::Class;
 use crate::object::function::Function;
 use crate::object::host_value::HostValue;
-use crate::object::member::{FunctionKey, FunctionRef, PropertyRef};
+use crate::object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
 use crate::object::native_value::{NativeParams, NativeResult, ValueParams, signature_of};
 use crate::object::value::Value;
 use crate::runtime::Runtime;
@@ -50,9 +50,18 @@ impl Meant {
         *self.seen.borrow_mut() = Rc::downgrade(class);
     }
 
-    /// Checks the class of the object. After a successful check, caches the class.
-    fn check(&self, runtime: &Runtime, object: ObjectHandle) -> Result<(), CallError> {
+    /// Checks that the object has the class, and the class the member `name`. After a successful check, caches the class.
+    fn check(
+        &self,
+        runtime: &Runtime,
+        object: ObjectHandle,
+        name: &str,
+        has: impl FnOnce(&Rc<Class>) -> bool,
+    ) -> Result<(), CallError> {
         let (class, is_new) = self.of(&runtime.core().world, object)?;
+        if !has(&class) {
+            return Err(missing(&class, name));
+        }
         if is_new {
             self.is_seen(&class);
         }
@@ -74,6 +83,12 @@ pub(super) fn is_meant(world: &World, object: ObjectHandle, class: &Class, path:
     Err(wrong_class(String::new(), object, class, path))
 }
 
+/// Returns the error for a member that the glue has, and the class lacks.
+#[cold]
+pub(super) fn missing(class: &Class, name: &str) -> CallError {
+    not_found(format!("{} has no member {name}: write the glue of the host again", class.path))
+}
+
 /// A property of a class.
 #[derive(Debug)]
 pub struct PropertyOf {
@@ -87,17 +102,21 @@ impl PropertyOf {
         Self { meant: Meant::new(class), key: PropertyRef::new(name) }
     }
 
+    fn check(&self, runtime: &Runtime, object: ObjectHandle) -> Result<(), CallError> {
+        self.meant.check(runtime, object, (&self.key).name(), |class| (&self.key).find(class).is_some())
+    }
+
     /// Reads the property.
     ///
     /// # Errors
     /// Fails if the object is destroyed or dormant, or is not of the expected class. Fails if the class has no property with this name and
     /// type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
-        // The property reference caches only classes that have passed `Meant::check`.
+        // The property reference caches only classes that have passed `Self::check`.
         let raw = match runtime.core().world.get_cached(object, &self.key) {
             Some(raw) => raw,
             None => {
-                self.meant.check(runtime, object)?;
+                self.check(runtime, object)?;
                 runtime.world().get(object, &self.key)?
             }
         };
@@ -113,7 +132,7 @@ impl PropertyOf {
         match runtime.core().world.set_cached(object, &self.key, value.into_raw()) {
             Ok(()) => Ok(()),
             Err(value) => {
-                self.meant.check(runtime, object)?;
+                self.check(runtime, object)?;
                 Ok(runtime.world().set(object, &self.key, value)?)
             }
         }
@@ -124,7 +143,7 @@ impl PropertyOf {
     /// # Errors
     /// Returns the errors of [`PropertyOf::get`].
     pub fn read(&self, runtime: &Runtime, object: ObjectHandle) -> Result<Value, Error> {
-        self.meant.check(runtime, object)?;
+        self.check(runtime, object)?;
         runtime.objects().get(object, &self.key)
     }
 
@@ -133,7 +152,7 @@ impl PropertyOf {
     /// # Errors
     /// Returns the errors of [`PropertyOf::set`].
     pub fn write(&self, runtime: &Runtime, object: ObjectHandle, value: &Value) -> Result<(), Error> {
-        self.meant.check(runtime, object)?;
+        self.check(runtime, object)?;
         runtime.objects().set(object, &self.key, value)
     }
 }
@@ -197,9 +216,7 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
     /// Checks the class of the object, and returns the function of that class.
     fn function<B: NativeParams>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<Rc<Function>, CallError> {
         let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
-        let (path, key) = (&class.path, &self.key);
-        let missing = || not_found(format!("{path} has no function {}: write the glue of the host again", key.name()));
-        let function = (&self.key).find(&class).ok_or_else(missing)?;
+        let function = (&self.key).find(&class).ok_or_else(|| missing(&class, (&self.key).name()))?;
         if is_new {
             let expected = signature_of::<B, R>()?.to_string();
             if function.signature_text() != expected {
@@ -245,7 +262,8 @@ impl DynamicFunctionOf {
     /// # Errors
     /// Returns the errors of [`FunctionOf::call`].
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        self.meant.check(runtime, object)?;
+        let has = |class: &Rc<Class>| (&self.key).find(class).is_some();
+        self.meant.check(runtime, object, (&self.key).name(), has)?;
         runtime.objects().call(object, &self.key, arguments)
     }
 }
