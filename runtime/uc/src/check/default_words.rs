@@ -173,7 +173,11 @@ impl Checker<'_> {
                         continue;
                     }
                     let message = format!("`{}` declares no field `{}`", structure.name, name.text);
-                    self.report(Diagnostic::error("uc-unknown-member", (file, name.span), message));
+                    let error = Diagnostic::error("uc-unknown-member", (file, name.span), message);
+                    let symbol = self.structure(&structure.path);
+                    let is_inherited = symbol.is_some_and(|symbol| symbol.by_name.get(&name.text).is_some());
+                    let hint = if is_inherited { "the struct that declares the field sets its default" } else { "" };
+                    self.report(error.hint(hint));
                     continue;
                 };
                 let ty = structure.fields[at].ty.clone();
