@@ -166,6 +166,38 @@ fn a_struct_in_defaults_keeps_the_inherited_values_of_other_fields() {
 }
 
 #[test]
+fn an_array_in_a_struct_in_defaults_keeps_the_inherited_elements() {
+    let base = "class Base extends Actor;
+        struct Pair { var int A, B; };
+        struct Row { var int Cells[3]; var array<int> List; var Pair Pairs[2]; structdefaultproperties {
+            Cells(0)=7
+            Cells(2)=9
+        } };
+        var Row One;
+        defaultproperties
+        {
+            One=(Cells[1]=8,List=(1,2),Pairs[1]=(A=3,B=4))
+        }";
+    let foo = "class Foo extends Base;
+        var array<Row> All;
+        function string Cells() { return One.Cells[0] @ One.Cells[1] @ One.Cells[2]; }
+        function string Rest() { return One.List[0] @ One.List[1] @ One.List[3] @ One.Pairs[1].A @ One.Pairs[1].B; }
+        function string Added() { return All[0].Cells[0] @ All[0].Cells[1] @ All[0].Cells[2]; }
+        defaultproperties
+        {
+            One=(Cells[0]=5,List[0]=6,List[3]=7,Pairs[1]=(A=2))
+            One=(Cells[2]=4)
+            All.Add((Cells[1]=1))
+        }";
+    let package = Package::new("Tale", &[("Base.uc", base), ("Foo.uc", foo)]);
+    let host = host_of(builder(), &package);
+    let foe = spawn(&host, "/Script/Tale.Foo");
+    for (function, expected) in [("Cells", "5 8 4"), ("Rest", "6 2 7 2 4"), ("Added", "7 1 9")] {
+        assert_eq!(call(&host, foe, function, &[]), Some(Value::Text(expected.into())), "{function}");
+    }
+}
+
+#[test]
 fn only_scripts_omit_an_argument_whose_default_names_an_object() {
     let text = "class Foo extends Actor;
         function string Named(optional Actor a = none) { return string(a); }

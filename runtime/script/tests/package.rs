@@ -331,7 +331,9 @@ fn const_text(value: &Const) -> String {
             let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", const_text(value))).collect();
             format!("({})", fields.join(", "))
         }
-        Const::Array(values) => format!("({})", values.iter().map(const_text).collect::<Vec<_>>().join(", ")),
+        Const::Array(values) | Const::Elements(values, _) => {
+            format!("({})", values.iter().map(const_text).collect::<Vec<_>>().join(", "))
+        }
         other => panic!("{other:?} is not a default of these tests"),
     }
 }

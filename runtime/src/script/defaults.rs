@@ -67,7 +67,7 @@ fn text(
         (Const::Object(class, name), ty) => {
             world.refer(ty, existing(world, class, name)).map(|value| value.print(&world.names))
         }
-        (Const::Array(values), PropertyType::Array(of) | PropertyType::Set(of)) => {
+        (Const::Array(values) | Const::Elements(values, _), PropertyType::Array(of) | PropertyType::Set(of)) => {
             try_listed(values.iter().map(|value| inner(value, of.ty())))
         }
         (Const::Array(pairs), PropertyType::Map(of)) => try_listed(pairs.iter().map(|pair| match pair {
@@ -98,27 +98,36 @@ fn existing(world: &World, class: &str, name: &str) -> ObjectHandle {
     found
 }
 
-/// Reads a value with `read`. Fields of a struct that the value does not name keep their values in `before`. A value without fields is the
-/// initial value of the struct.
+/// Reads a value with `read`. Fields of a struct that the value does not name, and elements of an array that the value does not set, keep
+/// their values in `before`. A value without fields is the initial value of the struct.
 fn merged(
     before: &Value,
     value: &Const,
     ty: &PropertyType,
     read: &dyn Fn(&Const, &PropertyType) -> Result<Value, String>,
 ) -> Result<Value, String> {
-    let (Value::Struct(fields), Const::Struct(named), PropertyType::Struct(of)) = (before, value, ty) else {
-        return read(value, ty);
-    };
-    if named.is_empty() {
-        return read(value, ty);
+    match (before, value, ty) {
+        (Value::Struct(fields), Const::Struct(named), PropertyType::Struct(of)) if !named.is_empty() => {
+            let mut fields = fields.clone();
+            for (name, inner) in named {
+                let place = fields.iter_mut().find(|(known, _)| **known == **name);
+                let (Some((_, place)), Some(field)) = (place, of.field(name)) else { return read(value, ty) };
+                *place = merged(place, inner, &field.ty, read)?;
+            }
+            Ok(Value::Struct(fields))
+        }
+        (Value::Array(row), Const::Elements(values, set), PropertyType::Array(of)) => {
+            let mut row = row.clone();
+            for added in values.get(row.len()..).unwrap_or_default() {
+                row.push(read(added, of.ty())?);
+            }
+            for at in set.iter().map(|at| *at as usize) {
+                row[at] = merged(&row[at], &values[at], of.ty(), read)?;
+            }
+            Ok(Value::Array(row))
+        }
+        _ => read(value, ty),
     }
-    let mut fields = fields.clone();
-    for (name, inner) in named {
-        let place = fields.iter_mut().find(|(known, _)| **known == **name);
-        let (Some((_, place)), Some(field)) = (place, of.field(name)) else { return read(value, ty) };
-        *place = merged(place, inner, &field.ty, read)?;
-    }
-    Ok(Value::Struct(fields))
 }
 
 fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Default) -> Result<(), String> {

@@ -36,7 +36,7 @@ pub(crate) fn of_const(value: &Const, object: &dyn Fn(Named<'_>) -> String) -> S
         Const::Struct(fields) => {
             listed(fields.iter().map(|(name, value)| format!("{name}={}", of_const(value, object))))
         }
-        Const::Array(values) => listed(values.iter().map(|value| of_const(value, object))),
+        Const::Array(values) | Const::Elements(values, _) => listed(values.iter().map(|value| of_const(value, object))),
         Const::Function(name) => bound(&object(Named::Itself), name),
         Const::OwnerFunction(name) => bound(&object(Named::Owner), name),
     }

@@ -103,7 +103,7 @@ impl Key {
             Const::Int(value) | Const::Enum(_, _, value) => Self::Number(*value),
             Const::Float(value) => Self::Float(value.to_bits()),
             Const::Text(text) | Const::Name(text) => Self::Text(text.clone()),
-            Const::Struct(_) | Const::Array(_) => return None,
+            Const::Struct(_) | Const::Array(_) | Const::Elements(..) => return None,
             other => Self::Other(format!("{other:?}")),
         })
     }

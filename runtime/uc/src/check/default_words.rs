@@ -204,7 +204,7 @@ fn names_object(value: &Const) -> bool {
     match value {
         Const::Object(..) | Const::Subobject(_) | Const::Function(_) | Const::OwnerFunction(_) => true,
         Const::Struct(fields) => fields.iter().any(|(_, value)| names_object(value)),
-        Const::Array(values) => values.iter().any(names_object),
+        Const::Array(values) | Const::Elements(values, _) => values.iter().any(names_object),
         _ => false,
     }
 }

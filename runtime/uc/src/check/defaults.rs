@@ -375,11 +375,13 @@ impl<'a> Checker<'a> {
 
     /// Returns a copy of the default of an array. The copied elements count as elements that the source does not list.
     fn row_of(&self, default: Option<&std::rc::Rc<Const>>, ty: &Type, at: At) -> Found<Option<Const>> {
-        let Some(default) = default else { return Ok(None) };
-        if let (Const::Array(row), Type::Array(of) | Type::Fixed(of, _)) = (&**default, ty) {
-            self.count_unwritten(self.values_in(of).saturating_mul(row.len() as u64), at)?;
-        }
-        Ok(Some((**default).clone()))
+        let (Some(Const::Array(row) | Const::Elements(row, _)), Type::Array(of) | Type::Fixed(of, _)) =
+            (default.map(|default| &**default), ty)
+        else {
+            return Ok(None);
+        };
+        self.count_unwritten(self.values_in(of).saturating_mul(row.len() as u64), at)?;
+        Ok(Some(Const::Elements(row.clone(), Vec::new())))
     }
 
     /// Sets one element of an array in a struct value, after earlier elements of this array were set. Returns the array. Rejects types other
@@ -401,15 +403,18 @@ impl<'a> Checker<'a> {
             let message = format!("the array has {limit} elements: {number} is none of 0 to {}", limit - 1);
             return self.refuse("uc-array-index", (place.file, index.span), message);
         }
-        let mut row = match before {
-            Some(Const::Array(row)) => row,
-            _ => Vec::new(),
+        let (mut row, set) = match before {
+            Some(Const::Array(row)) => (row, None),
+            Some(Const::Elements(row, set)) => (row, Some(set)),
+            _ => (Vec::new(), Some(Vec::new())),
         };
         // The value of a fixed array always contains all elements.
         let len = if matches!(ty, Type::Fixed(..)) { limit } else { number + 1 };
         self.fill(&mut row, len, of, (place.file, index.span))?;
         row[number] = self.default_value(value, of, place)?;
-        Ok(Const::Array(row))
+        let Some(mut set) = set else { return Ok(Const::Array(row)) };
+        set.push(number as u32);
+        Ok(Const::Elements(row, set))
     }
 
     fn number(&self, float: f64, whole: Option<i128>, text: &str, num: Num, at: At) -> Found<Const> {

@@ -241,6 +241,9 @@ pub enum Const {
     Struct(Vec<(String, Self)>),
     /// Elements of a dynamic or fixed array, or of a set. For a map, the pairs of key and value, each pair stored as an array.
     Array(Vec<Self>),
+    /// Elements of an array in a struct value, and the indices of the elements that the source sets. The other elements keep the values that
+    /// they have before the line of defaults. In a new value, they have the values that are listed here.
+    Elements(Vec<Self>, Vec<u32>),
     /// Delegate that is bound to the function of this name in the class of the object itself.
     Function(String),
     /// Delegate that is bound to the function of this name in the class of the object that owns this subobject.

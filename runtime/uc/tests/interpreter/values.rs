@@ -61,7 +61,7 @@ impl Interpreter<'_> {
             (Const::Array(values), Type::Set(of)) => {
                 Value::Set(values.iter().map(|value| self.constant(value, of)).collect())
             }
-            (Const::Array(values), Type::Array(of) | Type::Fixed(of, _)) => {
+            (Const::Array(values) | Const::Elements(values, _), Type::Array(of) | Type::Fixed(of, _)) => {
                 let mut made: Vec<_> = values.iter().map(|value| self.constant(value, of)).collect();
                 if let Type::Fixed(_, len) = ty {
                     made.resize_with(*len as usize, || self.zero(of));
