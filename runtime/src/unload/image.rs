@@ -91,9 +91,8 @@ pub(crate) struct ImageUnload {
 }
 
 enum Stage {
-    Mapped(Box<Image>),
-    /// The module is detached from the host, but the image will be parked.
-    WillPark(Box<Image>, String),
+    /// If the module is detached from the host, contains the reason why the image will be parked.
+    Mapped(Box<Image>, Option<String>),
     Ending(Box<Ending>),
     Over,
 }
@@ -123,7 +122,7 @@ impl ImageUnload {
                 None => "a library still refers to them".to_owned(),
             },
             facts,
-            stage: Stage::Mapped(Box::new(image)),
+            stage: Stage::Mapped(Box::new(image), None),
         }
     }
 
@@ -139,9 +138,9 @@ impl ImageUnload {
 impl CodeUnload for ImageUnload {
     fn holders(&self) -> Vec<Blocker> {
         match &self.stage {
-            Stage::Mapped(_) => blockers_of(self.own_holders()),
+            Stage::Mapped(..) => blockers_of(self.own_holders()),
             Stage::Ending(ending) => blockers_of(ending.holders()),
-            Stage::WillPark(..) | Stage::Over => Vec::new(),
+            Stage::Over => Vec::new(),
         }
     }
 
@@ -162,14 +161,14 @@ impl CodeUnload for ImageUnload {
     }
 
     fn begin(&mut self) {
-        let Stage::Mapped(image) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
+        let Stage::Mapped(image, _) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
         // Drops the module's thread-locals of this thread before the module is detached, because a destructor may log through the host.
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();
         }
         (self.facts.detach)();
         self.stage = match self.facts.will_park.take() {
-            Some(reason) => Stage::WillPark(image, reason),
+            reason @ Some(_) => Stage::Mapped(image, reason),
             None => {
                 // SAFETY: the leases are sealed and none is held. The caller of `new` promised that no other code called by
                 // the host uses any part of the image. The ledger records all other uses, which the image itself causes.
@@ -194,7 +193,7 @@ impl CodeUnload for ImageUnload {
             },
             // Leaves the image mapped if the image must stay mapped, or if `begin` was not called. Returns no blockers if the unload is
             // over.
-            Stage::Mapped(_) | Stage::WillPark(..) | Stage::Over => {
+            Stage::Mapped(..) | Stage::Over => {
                 self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Parked)
             }
         }
@@ -202,19 +201,18 @@ impl CodeUnload for ImageUnload {
 
     fn park(&mut self) -> Option<ParkedImage> {
         self.ledger.iter().for_each(|ledger| ledger.finish_ending());
-        let (unmapped, because) = match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Mapped(image) => (image.park(), None),
-            Stage::WillPark(image, reason) => (image.park(), Some(reason)),
+        let (path, reason) = match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Mapped(image, because) => match image.park() {
+                Unmapped::Parked { path, reason } => (path, because.unwrap_or(reason)),
+                Unmapped::Gone => return None,
+            },
             Stage::Ending(ending) => match ending.park() {
-                EndState::Parked { path, reason, .. } => return Some(self.parked(&path, reason)),
+                EndState::Parked { path, reason, .. } => (path, reason),
                 EndState::Waiting(_) | EndState::Gone(_) => return None,
             },
             Stage::Over => return None,
         };
-        match unmapped {
-            Unmapped::Parked { path, reason } => Some(self.parked(&path, because.unwrap_or(reason))),
-            Unmapped::Gone => None,
-        }
+        Some(self.parked(&path, reason))
     }
 }
 
