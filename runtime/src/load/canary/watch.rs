@@ -232,25 +232,20 @@ fn end_of(
         program: PathBuf::from(program),
         reason: format!("{how} before its first message, so its main does not begin with `run_if_child()`{output}"),
     };
-    if !course.is_here {
-        return Err(match end {
-            End::Done => return Ok(()),
-            End::Refused(text) => unavailable(text),
-            End::Exited(status) => unavailable(format!("it ended ({})", in_words(status))),
-            End::Silent => unavailable(format!("it sent nothing for {deadline:?}")),
-            End::Disturbed(problem) => unavailable(problem),
-        });
-    }
     let (at, step) = course.at.unwrap_or((0, CanaryStep::Mapping));
     let module = names.get(at as usize).cloned().unwrap_or_else(|| "the first module".to_owned());
-    Err(match end {
-        End::Done => return Ok(()),
-        End::Refused(text) => LoadError::CanaryRefused { module, step, text },
-        End::Exited(status) => {
+    Err(match (end, course.is_here) {
+        (End::Done, _) => return Ok(()),
+        (End::Refused(text), false) => unavailable(text),
+        (End::Refused(text), true) => LoadError::CanaryRefused { module, step, text },
+        (End::Exited(status), false) => unavailable(format!("it ended ({})", in_words(status))),
+        (End::Exited(status), true) => {
             LoadError::CanaryCrashed { module, step, signal: status.and_then(signal), how: in_words(status), output }
         }
-        End::Silent => LoadError::CanaryHung { module, step, after: deadline, output },
-        End::Disturbed(problem) => LoadError::CanaryDisturbed { module, step, problem, output },
+        (End::Silent, false) => unavailable(format!("it sent nothing for {deadline:?}")),
+        (End::Silent, true) => LoadError::CanaryHung { module, step, after: deadline, output },
+        (End::Disturbed(problem), false) => unavailable(problem),
+        (End::Disturbed(problem), true) => LoadError::CanaryDisturbed { module, step, problem, output },
     })
 }
 
