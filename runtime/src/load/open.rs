@@ -248,7 +248,7 @@ pub(crate) fn open(
         faults::at(ReloadStep::Attach)?;
         Ok(tables.check(module.name(), module.described().tables)?)
     };
-    let (module, attached) = library.attach(codeless, whole, |module| module, ready);
+    let (module, attached) = library.attach(codeless, whole, ready);
     opened.push(module);
     attached
 }

@@ -70,15 +70,12 @@ impl FreeModule {
             logs: host.logs,
             context: host.host_context.lasting(host.id, generation),
         };
-        let whole = |core: Module| {
-            needs.into_iter().for_each(|need| core.need(need));
-            core
-        };
         let ready = |core: &Module| {
             strings::check(core.name(), core.described())?;
             Ok(host.tables.check(core.name(), core.described().tables)?)
         };
-        let (core, attached) = library.attach(codeless, whole, |core| core, ready);
+        let (core, attached) = library.attach(codeless, |core| core, ready);
+        needs.into_iter().for_each(|need| core.need(need));
         let module = match &attached {
             Ok(()) => Self::new(core, host.context),
             // Omits the exports, because `ready` may not have checked their strings.

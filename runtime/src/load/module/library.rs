@@ -150,26 +150,24 @@ impl Mapped {
     }
 
     /// Adds this code to a module and attaches the code, on this thread. `whole` wraps the module in an `M` before any module code runs.
-    /// `of` returns the module in that `M`. `ready` is the last step that can fail. After an error, the caller unloads the module.
+    /// `ready` is the last step that can fail. After an error, the caller unloads the module.
     pub(crate) fn attach<M>(
         self,
         codeless: Codeless<'_>,
         whole: impl FnOnce(Module) -> M,
-        of: fn(&M) -> &Module,
         ready: impl FnOnce(&M) -> Result<(), LoadError>,
     ) -> (M, Result<(), LoadError>) {
         let Codeless { info, tag, leases, logs, context } = codeless;
         let (context, kept) = context.into_parts();
         let (root, attached) = (self.root, Arc::new(OnceLock::new()));
-        let code = LibraryCode::new(&info, self, Arc::clone(&attached));
+        let (name, code) = (info.name.clone(), LibraryCode::new(&info, self, Arc::clone(&attached)));
         let module = whole(Module::new(info, tag, code, leases, logs, kept));
         let done = caught(|| {
             // SAFETY: the image is mapped, because the module's code owns it. The caller that unloads the image promises that
             // no part of it is used afterwards. Everything that the context refers to exists, as its type promises, or is kept
             // by the module while the image is mapped.
             let entries = unsafe { Entries::of(root, &context) };
-            let entries =
-                entries.map_err(|error| LoadError::Attach { module: of(&module).name().to_owned(), error })?;
+            let entries = entries.map_err(|error| LoadError::Attach { module: name, error })?;
             attached.get_or_init(|| entries);
             ready(&module)
         });
