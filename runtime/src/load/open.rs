@@ -126,12 +126,12 @@ pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool)
     Ok(inspected)
 }
 
-/// Returns the names of modules in start order. Ignores dependencies named in `elsewhere`, because these dependencies already run in a
+/// Returns the indexes of modules in start order. Ignores dependencies named in `elsewhere`, because these dependencies already run in a
 /// permanent context. Returns an error if the dependencies are inconsistent.
 pub(crate) fn start_order<'a>(
     modules: impl Iterator<Item = &'a ModuleInfo>,
     elsewhere: &[String],
-) -> Result<Vec<String>, LoadError> {
+) -> Result<Vec<usize>, LoadError> {
     let is_here = |(name, _): &&(String, semver::VersionReq)| !elsewhere.contains(name);
     let inputs: Vec<_> = modules
         .map(|info| OrderInput {
@@ -141,7 +141,7 @@ pub(crate) fn start_order<'a>(
             dependencies: info.dependencies.iter().filter(is_here).cloned().collect(),
         })
         .collect();
-    Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
+    Ok(order(&inputs)?)
 }
 
 /// Orders libraries and kept modules by dependency, and prepares the private copies of the libraries for mapping. Ignores dependencies
@@ -157,9 +157,8 @@ pub(crate) fn stage(
     let row = start_order(infos, elsewhere)?;
     let mut inspected: Vec<_> = inspected.into_iter().map(Some).collect();
     let mut staged = Vec::new();
-    for name in row {
-        let is_next = |slot: &&mut Option<Inspected>| slot.as_ref().is_some_and(|(_, info)| info.name == name);
-        let Some((found, info)) = inspected.iter_mut().find(is_next).and_then(Option::take) else { continue };
+    for at in row {
+        let Some((found, info)) = inspected.get_mut(at).and_then(Option::take) else { continue };
         staged.push(match found {
             Found::Library(image) => Ready::Library(copy(dir, *image, info, None)?),
             #[cfg(feature = "script")]

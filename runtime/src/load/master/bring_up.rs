@@ -42,9 +42,9 @@ impl BroughtUp {
     /// Returns all modules of the new generation, dependencies first. An error is unexpected, because the dependencies were checked before
     /// mapping.
     pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
-        let modules = || self.new.iter().chain(&self.kept);
-        let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
-        Ok(row.iter().filter_map(|name| modules().find(|module| module.name() == name).cloned()).collect())
+        let modules: Vec<_> = self.new.iter().chain(&self.kept).collect();
+        let row = open::start_order(modules.iter().map(|module| module.info()), &self.elsewhere)?;
+        Ok(row.into_iter().map(|at| Rc::clone(modules[at])).collect())
     }
 }
 
