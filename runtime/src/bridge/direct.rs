@@ -3,12 +3,10 @@
 
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::direct::DirectMethod;
-
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::exports::Export;
-use crate::bridge::fast_paths::{MethodFastPath, StaticFastPath};
+use crate::bridge::fast_paths::{MethodFastPath, OnClass, StaticFastPath};
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::function::Function;
@@ -23,17 +21,15 @@ pub(crate) struct MethodCall {
 
 /// Returns the fast path into a static function of a module's class. Returns `None` if no fast path is possible.
 pub(super) fn class_fast_path(core: &Core, function: &Function) -> Option<StaticFastPath> {
-    if core.world.mode.is_before_commit() || !calls::is_static(function) {
+    if !calls::is_static(function) {
         return None;
     }
     let hooks = core.hooks.borrow();
-    let hooks = hooks.get(function.owner).filter(|hooks| hooks.gate.is_open())?;
+    let hooks = hooks.get(function.owner)?;
     let (what, direct) = hooks.direct.get(&*function.text)?;
-    let frame = core.red.hot().number(hooks.gate.tag().id, what);
-    let (resolved_at, count) = (core.zcalls.epoch().count(), function.arguments().len());
     // SAFETY: `emit` stored the trampoline of this function with the hooks of its class. The function has the number of parameters in its
-    // description. The gate is open.
-    Some(unsafe { StaticFastPath::new(resolved_at, direct.call, count, frame) })
+    // description.
+    unsafe { core.fast_paths.find(&hooks.gate, what, (direct.call, function.arguments().len()), ()) }
 }
 
 pub(super) fn parameters(export: &Export) -> Option<usize> {
@@ -43,14 +39,8 @@ pub(super) fn parameters(export: &Export) -> Option<usize> {
 /// Returns the fast path into a static function that a module offers. Returns `None` if no fast path is possible. `what` is the name of the
 /// function in red frames.
 pub(super) fn export_fast_path(core: &Core, export: &Export, what: &Rc<str>) -> Option<StaticFastPath> {
-    let (trampoline, gate, count) = (export.direct?, &export.gate, parameters(export)?);
-    if core.world.mode.is_before_commit() || !gate.is_open() {
-        return None;
-    }
-    let frame = core.red.hot().number(gate.tag().id, what);
-    // SAFETY: the trampoline is that of the export, and `count` is the number of parameters in its signature. The gate of the export is
-    // open.
-    Some(unsafe { StaticFastPath::new(core.zcalls.epoch().count(), trampoline, count, frame) })
+    // SAFETY: the trampoline is that of the export, and the number of parameters is that of its signature.
+    unsafe { core.fast_paths.find(&export.gate, what, (export.direct?, parameters(export)?), ()) }
 }
 
 impl MethodCall {
@@ -63,19 +53,16 @@ impl MethodCall {
     pub(crate) fn fast_path(&self, core: &Core, object: ObjectHandle) -> Option<MethodFastPath> {
         let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;
-        if core.world.mode.is_before_commit() || core.world.objects.waits_for(object).is_some() {
+        if core.world.objects.waits_for(object).is_some() || !class.chain_ids().contains(&function.owner) {
             return None;
         }
         let hooks = core.hooks.borrow();
-        let hooks = hooks.get(function.owner).filter(|hooks| hooks.gate.is_open())?;
-        let (what, DirectMethod { call, batch }) = hooks.direct.get(&*function.text)?;
-        let batch = batch.into_option()?;
-        let frame = core.red.hot().number(hooks.gate.tag().id, what);
-        let (resolved_at, count) = (core.zcalls.epoch().count(), function.arguments().len());
-        class.chain_ids().contains(&function.owner).then_some(())?;
+        let hooks = hooks.get(function.owner)?;
+        let (what, direct) = hooks.direct.get(&*function.text)?;
+        let on = OnClass { batch: direct.batch.into_option()?, class: class.id, owner: function.owner };
         // SAFETY: `emit` stored the trampolines of this function with the hooks of its class. The function has the number of parameters in
-        // its description. The gate is open. The function is the target for all objects of this object's class.
-        Some(unsafe { MethodFastPath::new(resolved_at, (*call, batch), count, frame, (class.id, function.owner)) })
+        // its description. The function is the target for all objects of this object's class.
+        unsafe { core.fast_paths.find(&hooks.gate, what, (direct.call, function.arguments().len()), on) }
     }
 
     pub(super) fn target(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Function>> {

@@ -15,6 +15,7 @@ use alcedo_abi::host_direct::CLOSED;
 use alcedo_abi::zcall::Slot;
 
 use crate::boundary::CallError;
+use crate::conjugate::gate::Gate;
 use crate::conjugate::hot::{FrameNumber, HotFrames, Opened};
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
@@ -36,25 +37,28 @@ pub(crate) struct FastPaths {
     slices: BorrowedSlices,
 }
 
+/// Fast path into a function of a module.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StaticFastPath {
+pub(crate) struct FastPath<T> {
     resolved_at: u64,
     trampoline: DirectTrampoline,
     count: usize,
     frame: FrameNumber,
+    on: T,
 }
 
+/// Fast path into a static function.
+pub(crate) type StaticFastPath = FastPath<()>;
+
 /// Fast path into the function that a method call on objects of one class executes.
+pub(crate) type MethodFastPath = FastPath<OnClass>;
+
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MethodFastPath {
-    resolved_at: u64,
-    trampoline: DirectTrampoline,
-    batch: BatchTrampoline,
-    count: usize,
-    frame: FrameNumber,
-    class: ClassId,
-    /// Class that declares the target.
-    owner: ClassId,
+pub(crate) struct OnClass {
+    pub(super) batch: BatchTrampoline,
+    pub(super) class: ClassId,
+    /// Class that declares the target. `class` is this class or a class derived from it.
+    pub(super) owner: ClassId,
 }
 
 /// Number of entries of a call cache that is indexed by class.
@@ -140,43 +144,16 @@ impl<F: FnOnce(usize)> Drop for Closing<'_, F> {
     }
 }
 
-impl StaticFastPath {
-    /// Creates the fast path into the function of this trampoline. `frame` is the number of the function's name in red frames.
-    ///
-    /// # Safety
-    /// The trampoline must belong to a module's static function with `count` parameters. The module must belong to this host, and the gate
-    /// of the module must have been open at the epoch `resolved_at`.
-    pub(super) unsafe fn new(resolved_at: u64, trampoline: DirectTrampoline, count: usize, frame: FrameNumber) -> Self {
-        Self { resolved_at, trampoline, count, frame }
-    }
-
+impl<T> FastPath<T> {
     pub(super) fn accepts(&self, count: usize) -> bool {
         self.count == count
     }
 }
 
 impl MethodFastPath {
-    /// Creates the fast path into a method of class `owner`, for objects of `class`. `class` is `owner` or a class derived from `owner`.
-    ///
-    /// # Safety
-    /// The requirements of [`StaticFastPath::new`] apply to the method and to the module that declares `owner`.
-    pub(super) unsafe fn new(
-        resolved_at: u64,
-        (trampoline, batch): (DirectTrampoline, BatchTrampoline),
-        count: usize,
-        frame: FrameNumber,
-        (class, owner): (ClassId, ClassId),
-    ) -> Self {
-        Self { resolved_at, trampoline, batch, count, frame, class, owner }
-    }
-
     #[inline]
     pub(crate) fn class(&self) -> ClassId {
-        self.class
-    }
-
-    pub(crate) fn accepts(&self, count: usize) -> bool {
-        self.count == count
+        self.on.class
     }
 
     #[inline]
@@ -185,7 +162,7 @@ impl MethodFastPath {
     }
 
     pub(crate) fn owner(&self) -> ClassId {
-        self.owner
+        self.on.owner
     }
 }
 
@@ -193,6 +170,27 @@ impl FastPaths {
     pub(super) fn new(red: &RedStack, pairs: &Rc<Pairs>, world: &World) -> Self {
         let (hot, columns, pairs) = (Rc::clone(red.hot()), Rc::clone(world.objects.columns()), Rc::downgrade(pairs));
         Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone() }
+    }
+
+    /// Returns the fast path into the function of this trampoline. `what` is the name of the function in red frames. Returns `None` before
+    /// a commit, and if the gate of the module is closed.
+    ///
+    /// # Safety
+    /// The trampoline must belong to a function with `count` parameters, in the module of this gate. The module must belong to this host.
+    /// If `on` is `()`, the function must be static. If `on` is an [`OnClass`], the function must be a method of the class `owner` in `on`,
+    /// and `on` must contain the batch trampoline of this method.
+    pub(super) unsafe fn find<T>(
+        &self,
+        gate: &Gate,
+        what: &Rc<str>,
+        (trampoline, count): (DirectTrampoline, usize),
+        on: T,
+    ) -> Option<FastPath<T>> {
+        if self.mode.is_before_commit() || !gate.is_open() {
+            return None;
+        }
+        let (frame, resolved_at) = (self.hot.number(gate.tag().id, what), self.epoch().count());
+        Some(FastPath { resolved_at, trampoline, count, frame, on })
     }
 
     #[inline]
@@ -262,7 +260,7 @@ impl FastPaths {
         clean_up: impl FnOnce(usize),
     ) -> Called {
         let entry = self.columns.find(object)?;
-        let fast_path = entry_of(fast_paths, entry.class).get().filter(|fast_path| fast_path.class == entry.class)?;
+        let fast_path = entry_of(fast_paths, entry.class).get().filter(|known| known.on.class == entry.class)?;
         if !self.are_open(fast_path.resolved_at) || words.len() != fast_path.count {
             return None;
         }
@@ -344,9 +342,9 @@ impl FastPaths {
         clean_up: impl FnOnce(usize),
     ) -> Called {
         debug_assert!(!self.slices.are_out(), "as in `enter`");
-        let part = match self.columns.part(object, fast_path.owner) {
+        let part = match self.columns.part(object, fast_path.on.owner) {
             Some(part) => part,
-            None => self.inherited_part(object, fast_path.owner)?,
+            None => self.inherited_part(object, fast_path.on.owner)?,
         };
         let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();

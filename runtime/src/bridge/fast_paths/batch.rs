@@ -60,7 +60,7 @@ impl FastPaths {
         };
         // SAFETY: as in `call_on`, for each object that was not destroyed since the items were resolved. The caller vouches for the items,
         // and the module checks which objects were destroyed. All borrowed data persists during the call.
-        let status = unsafe { (fast_path.batch.0)(&mut batch) };
+        let status = unsafe { (fast_path.on.batch.0)(&mut batch) };
         // Reads the failure before the frame closes, as `close_and_clean_up` does.
         let failed = (status != Status::OK).then(|| *failed(&failure));
         if !self.hot.close(opened) {
