@@ -7,8 +7,7 @@ use super::net::NetStructs;
 use super::{NativeClass, NativeDelegate, NativeEnum, NativeInterface, NativeStruct};
 use crate::callback::{Registered, Site};
 use crate::handles::ObjectHandle;
-use crate::object::decl::{Batch, InterfaceDecl};
-use crate::object::origin::Origin;
+use crate::object::decl::Batch;
 use crate::runtime::Runtime;
 
 /// Callback that runs in each tick, with the seconds since the previous tick. The cell is empty while the callback runs.
@@ -103,10 +102,8 @@ impl Natives {
     /// Adds an interface of `package` without functions. Required only if no native class implements the interface. Interfaces that a
     /// native class implements are declared automatically.
     #[must_use]
-    pub fn interface(mut self, package: &str, name: &str, doc: &str) -> Self {
-        let doc = doc.to_owned();
-        self.batch.interfaces.push(InterfaceDecl { doc, ..InterfaceDecl::new(package, name, Origin::Native) });
-        self
+    pub fn interface(self, package: &str, name: &str, doc: &str) -> Self {
+        self.interface_with_functions(NativeInterface::new(package, name).doc(doc))
     }
 
     /// Adds an interface with functions. A class that implements the interface must have a function with the name of each interface
