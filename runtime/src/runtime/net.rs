@@ -97,7 +97,7 @@ impl Runtime {
     pub fn net_write(&self, object: ObjectHandle, property: &str, names: &dyn NetNames) -> Result<Vec<u8>, Error> {
         let (ty, value) = (self.net_type(object, property)?, self.objects().get(object, property)?);
         let id = |handle: ObjectHandle| names.id(handle).filter(|_| !handle.is_none()).unwrap_or_default();
-        if let NetOutcome::Done(row) = self.net_save(&ty, &value)? {
+        if let Some(row) = self.net_save(&ty, &value)? {
             let (objects, bytes) = split(&row).ok_or_else(|| broken(&ty))?;
             let ids: Vec<_> = objects.into_iter().map(|handle| ObjectHandle(id(handle))).collect();
             return Ok([&[BY_ITSELF], &*joined(&ids, bytes)].concat());
@@ -135,10 +135,7 @@ impl Runtime {
             Some((&BY_ITSELF, row)) => {
                 let (ids, bytes) = split(row).ok_or_else(|| broken(&ty))?;
                 let objects: Vec<_> = ids.into_iter().map(|id| here(id.0)).collect();
-                match self.net_load(&ty, &now, &joined(&objects, bytes))? {
-                    NetOutcome::Done(value) => value,
-                    NetOutcome::NotHandled | NetOutcome::Failed => return Err(broken(&ty).into()),
-                }
+                self.net_load(&ty, &now, &joined(&objects, bytes))?.ok_or_else(|| broken(&ty))?
             }
             Some((&BY_FIELDS, row)) => {
                 let (ids, text) = split(row).ok_or_else(|| broken(&ty))?;
@@ -160,46 +157,42 @@ impl Runtime {
         }
     }
 
-    fn net_save(&self, ty: &PropertyType, value: &Value) -> Result<NetOutcome<Vec<u8>>, Error> {
+    fn net_save(&self, ty: &PropertyType, value: &Value) -> Result<Option<Vec<u8>>, Error> {
         if let Some(native) = self.inner.net_structs.get(ty.type_path()) {
             return successful(ty, (native.save)(ty, value)?);
         }
-        let Some(name) = self.net_function(ty, "net_save") else { return Ok(NetOutcome::NotHandled) };
-        match self.calls().call(&name, std::slice::from_ref(value))? {
-            Some(Value::Optional(Some(row))) => Ok(NetOutcome::Done(bytes_of(&row).ok_or_else(|| broken(ty))?)),
-            Some(Value::Optional(None)) => Ok(NetOutcome::NotHandled),
-            _ => Err(broken(ty).into()),
-        }
+        let row = self.call_net(ty, "net_save", std::slice::from_ref(value))?;
+        Ok(row.map(|row| bytes_of(&row).ok_or_else(|| broken(ty))).transpose()?)
     }
 
-    fn net_load(&self, ty: &PropertyType, now: &Value, row: &[u8]) -> Result<NetOutcome<Value>, Error> {
+    fn net_load(&self, ty: &PropertyType, now: &Value, row: &[u8]) -> Result<Option<Value>, Error> {
         if let Some(native) = self.inner.net_structs.get(ty.type_path()) {
             return successful(ty, (native.load)(ty, now, row)?);
         }
-        let Some(name) = self.net_function(ty, "net_load") else { return Ok(NetOutcome::NotHandled) };
         let row = Value::Array(row.iter().map(|byte| Value::U8(*byte)).collect());
-        match self.calls().call(&name, &[now.clone(), row])? {
-            Some(Value::Optional(Some(value))) => Ok(NetOutcome::Done(*value)),
-            Some(Value::Optional(None)) => Ok(NetOutcome::NotHandled),
+        self.call_net(ty, "net_load", &[now.clone(), row])
+    }
+
+    /// Calls the serialization function in the module that declares the struct. Returns `None` if the module does not offer this function,
+    /// or if the function leaves the serialization to the host.
+    fn call_net(&self, ty: &PropertyType, function: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+        let path = ty.type_path();
+        let is_declared = |types: &[String]| types.iter().any(|declared| declared == path);
+        let module = self.inner.loads.modules().into_iter().find(|module| is_declared(&module.info().types));
+        let name = module.map(|module| format!("nm:/{}:{path}:{function}", module.name()));
+        let Some(name) = name.filter(|name| self.calls().resolve(name).is_ok()) else { return Ok(None) };
+        match self.calls().call(&name, arguments)? {
+            Some(Value::Optional(value)) => Ok(value.map(|value| *value)),
             _ => Err(broken(ty).into()),
         }
     }
-
-    /// Returns the name of the serialization function in the module that declares the struct. Returns `None` if the module does not offer
-    /// this function.
-    fn net_function(&self, ty: &PropertyType, function: &str) -> Option<String> {
-        let path = ty.type_path();
-        let modules = self.inner.loads.modules();
-        let module = modules.iter().find(|module| module.info().types.iter().any(|declared| declared == path))?;
-        let name = format!("nm:/{}:{path}:{function}", module.name());
-        self.calls().resolve(&name).is_ok().then_some(name)
-    }
 }
 
-fn successful<T>(ty: &PropertyType, outcome: NetOutcome<T>) -> Result<NetOutcome<T>, Error> {
+fn successful<T>(ty: &PropertyType, outcome: NetOutcome<T>) -> Result<Option<T>, Error> {
     match outcome {
         NetOutcome::Failed => Err(CallError::returned(format!("`net_serialize` of {ty} did not succeed")).into()),
-        other => Ok(other),
+        NetOutcome::NotHandled => Ok(None),
+        NetOutcome::Done(value) => Ok(Some(value)),
     }
 }
 
