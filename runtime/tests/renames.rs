@@ -215,6 +215,27 @@ fn a_reload_hints_at_a_rename_that_nothing_lists() {
     assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses no value");
 }
 
+#[test]
+fn a_name_that_is_listed_only_after_the_rename_restores_the_values() {
+    let host = host(&[]);
+    let [plain, written] = [(); 2].map(|()| host.objects().spawn("/Script/Game.Scale").expect("spawned"));
+    for scale in [plain, written] {
+        host.objects().set(scale, "weight", &Value::I32(5)).expect("a number");
+    }
+    reload(&host, &["unlisted"]);
+    host.objects().set(written, "mass", &Value::I32(6)).expect("a number");
+    let check = |property: &str, expected: [i32; 2]| {
+        let found = [plain, written].map(|scale| host.objects().get(scale, property).expect("a number"));
+        assert_eq!(found, expected.map(Value::I32), "{property}");
+    };
+    for _ in 0..2 {
+        reload(&host, &["renamed", "unlisted"]);
+        check("mass", [5, 6]);
+    }
+    reload(&host, &[]);
+    check("weight", [5, 5]);
+}
+
 /// Creates an object of a class whose kept fields all have standard types.
 fn tally(host: &Runtime) -> ObjectHandle {
     let tally = host.objects().spawn("/Script/Game.Tally").expect("spawned");

@@ -392,7 +392,7 @@ fn take_restored(
 ) -> Result<Option<Aside>, CallError> {
     let (Action::Carry { from, was, .. } | Action::Convert { from, was, .. }) = action else { return Ok(None) };
     if !is_renamed(from, property) {
-        return Ok(None);
+        return take_added(sources, property, (from, was.as_ref()), removed);
     }
     let asleep = || sources.dormant?.value(&property.text)?.clone().map(Aside::from);
     let Some(restored) = removed.take(&property.text).or_else(asleep) else { return Ok(None) };
@@ -403,6 +403,23 @@ fn take_restored(
     let change = PropertyChange::line(changes, sources.label, &from.text, REMOVED);
     remove(sources, (from, was.as_ref()), &mut changes[change], removed)?;
     Ok(Some(restored))
+}
+
+/// Restores the value that was put aside under an earlier name which only the new build lists, if the property can hold the value. A
+/// property with an own value keeps this value.
+fn take_added(
+    sources: &Sources<'_>,
+    property: &Property,
+    (from, was): (&Property, Option<&PropertyDefault>),
+    removed: &mut RemovedValues,
+) -> Result<Option<Aside>, CallError> {
+    let Some(names) = sources.added_names.get(&property.text) else { return Ok(None) };
+    if removed.get(&from.text).is_some() || !has_default(sources, from, was)? {
+        return Ok(None);
+    }
+    let can_hold = |name: &&String| removed.get(name).is_some_and(|own| fitting(sources, property, own).is_some());
+    let name = names.iter().find(can_hold);
+    Ok(name.and_then(|name| removed.take(name)))
 }
 
 /// Checks if a value may become invalid although the type of the property is unchanged. The class of a referenced object may have changed.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
@@ -22,7 +22,7 @@ use crate::object::function::Function;
 use crate::object::path;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::transfer::{Rule, Transfer};
-use crate::object::types::OldNames;
+use crate::object::types::{CurrentNames, OldNames};
 use crate::object::value::{Value, names_object};
 use crate::reload::changes::PropertyChange;
 use crate::reload::conversion::{Conversions, conversions_of, is_same_type};
@@ -41,6 +41,9 @@ pub(super) enum Action {
     /// Leaves a reference to a subobject unset. The reference is set when all objects have new bodies.
     Subobject,
 }
+
+/// Earlier names that a build adds to an existing property, by the name of the property.
+pub(super) type AddedNames = FxHashMap<Rc<str>, Vec<String>>;
 
 pub(super) struct ClassPlan {
     pub(super) old: Rc<Class>,
@@ -63,6 +66,8 @@ pub(super) struct ClassPlan {
     pub(super) has_other_parts: bool,
     /// Subobjects of the new class that were renamed, each with its former names.
     pub(super) former_names: Vec<(Rc<str>, Vec<String>)>,
+    /// Earlier names that only the new build lists, for properties of both builds.
+    pub(super) added_names: AddedNames,
     /// Functions of plugin authors that convert values of properties.
     pub(super) conversions: Conversions,
     /// Functions that convert whole objects. The old class has a property for each argument of such a function.
@@ -233,6 +238,7 @@ pub(super) fn plan_class(
     let in_use: Vec<&str> = new.properties.iter().map(|property| &*property.text).collect();
     let current_names = OldNames::new(&redirects).resolve(&in_use);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
+    let added_names = added_names(core, old, (new, &difference), &current_names);
     let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
     // Dormant objects receive the body of a base class. The report omits the differences between the missing class and the base class.
     let should_report = !is_dormant && !was_dormant;
@@ -335,11 +341,44 @@ pub(super) fn plan_class(
         removed_subobjects: removed_subobjects.map(|(name, _)| name).collect(),
         has_other_parts: should_report && has_other_parts(core, old, new),
         former_names,
+        added_names,
         conversions,
         whole,
         plain,
         objects: Cell::new(0),
     })
+}
+
+/// Returns the earlier names that the redirects of the replaced build lack, for properties that both builds have under the same name.
+fn added_names(
+    core: &Core,
+    old: &Rc<Class>,
+    (new, difference): (&Class, &diff::Difference),
+    names: &CurrentNames<'_>,
+) -> AddedNames {
+    let mut added = AddedNames::default();
+    for (property, from) in new.properties.iter().zip(&difference.properties) {
+        // The value of a property that this build removes is put aside, under its own name.
+        let earlier = names.of(&property.text).iter().skip(1).filter(|name| old.find_property(name).is_none());
+        let earlier: Vec<_> = earlier.map(|name| (*name).to_owned()).collect();
+        if !earlier.is_empty() && from.as_ref().is_some_and(|from| *from.name == *property.text) {
+            added.insert(Rc::clone(&property.text), earlier);
+        }
+    }
+    if added.is_empty() {
+        return added;
+    }
+    let redirects = {
+        let _lowered = core.world.types.lower_shadow();
+        core.world.types.member_redirects(old)
+    };
+    let before = OldNames::new(&redirects);
+    added.retain(|property, earlier| {
+        let known = before.of(property);
+        earlier.retain(|name| !known.contains(name));
+        !earlier.is_empty()
+    });
+    added
 }
 
 /// Returns the conversions of whole objects that apply to the old class. A conversion applies if the old class has all properties that are

@@ -16,7 +16,7 @@ use crate::object::value::{Value, names_object};
 use crate::reload::class_mapping::ClassMapping;
 use crate::reload::conversion::Conversions;
 use crate::reload::defaults::PropertyDefault;
-use crate::reload::plan::ClassPlan;
+use crate::reload::plan::{AddedNames, ClassPlan};
 
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
@@ -55,6 +55,7 @@ pub(super) struct Sources<'a> {
     pub(super) old_default: View<'a>,
     pub(super) new_cdo: ObjectHandle,
     pub(super) new_default: View<'a>,
+    pub(super) added_names: &'a AddedNames,
     pub(super) conversions: &'a Conversions,
 }
 
@@ -82,6 +83,7 @@ pub(super) fn with_sources<R>(
             old_default: old.view(),
             new_cdo,
             new_default: new.view(),
+            added_names: &plan.added_names,
             conversions: &plan.conversions,
         })
     })

@@ -47,7 +47,7 @@ fn a_variable_renamed_twice_keeps_its_value_through_every_undo() {
     check_builds(&[
         ("var int A;", &[("A", 7)]),
         ("var int B;", &[("B", 0)]),
-        ("var int B<Was=A>;", &[("B", 0)]),
+        ("var int B<Was=A>;", &[("B", 7)]),
         ("var int A;", &[("A", 7)]),
     ]);
 }
@@ -65,6 +65,14 @@ fn merged_and_shifted_variables_return_with_their_own_values() {
         ("var int B<Was=A>; var int C<Was=B>;", &[("B", 8), ("C", 0)]),
         ("var int B<Was=A>; var int C<Was=B>;", &[("B", 8), ("C", 0)]),
         (both, own),
+    ]);
+    // A copy of the value of `A` is put aside, because the value equals the later default.
+    let later = "var int A; var int B;\ndefaultproperties\n{\n    A=7\n}\n";
+    check_builds(&[
+        (both, &[("A", 7)]),
+        (later, &[("A", 7)]),
+        ("var int B<Was=A>;", &[("B", 0)]),
+        (both, &[("A", 7), ("B", 0)]),
     ]);
 }
 

@@ -26,7 +26,7 @@ pub struct Scale {
 }
 
 /// Scale, in a later build.
-#[cfg(feature = "unlisted")]
+#[cfg(all(feature = "unlisted", not(feature = "renamed")))]
 #[uclass(package = "Game")]
 pub struct Scale {
     /// Year in which the scale was tested.
@@ -34,6 +34,21 @@ pub struct Scale {
     stamp: u64,
     /// Weight in pounds.
     #[uproperty(default = 70)]
+    mass: i32,
+    /// The owner.
+    #[uproperty(default = "Ann")]
+    label: String,
+}
+
+/// Scale, in a last build that lists the earlier name of its weight.
+#[cfg(all(feature = "unlisted", feature = "renamed"))]
+#[uclass(package = "Game")]
+pub struct Scale {
+    /// Year in which the scale was tested.
+    #[uproperty]
+    stamp: u64,
+    /// Weight in pounds.
+    #[uproperty(default = 70, was = "weight")]
     mass: i32,
     /// The owner.
     #[uproperty(default = "Ann")]
