@@ -123,6 +123,25 @@ fn a_renamed_entry_is_found_by_a_redirect() {
     assert_eq!(value_of(&host, person, "counts"), "Calm: U32(1), Furious: U32(2)");
 }
 
+#[test]
+fn a_redirect_that_follows_the_removal_of_an_entry_restores_values() {
+    let (host, person) = host(&[]);
+    for mood in ["Lost", "Calm", "Lost"] {
+        call(&host, person, "feel", &[named(mood)]);
+    }
+    let renumbered = || host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
+    let all = || ["mood", "history", "counts"].map(|property| value_of(&host, person, property));
+    renumbered();
+    assert_eq!(all(), ["Angry = 300", "", ""]);
+    host.types()
+        .redirect("/Script/Game.Mood:Lost", "/Script/Game.Mood:Furious")
+        .unwrap_or_else(|error| panic!("{error}"));
+    renumbered();
+    assert_eq!(all(), ["Furious = 0", "Furious, Calm, Furious", "Calm: U32(1), Furious: U32(2)"]);
+    host.reload(&[moods(&[])]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(all(), ["Lost = 9", "Lost, Calm, Lost", "Calm: U32(1), Lost: U32(2)"]);
+}
+
 fn natives() -> Natives {
     let mood = NativeEnum::new("Test", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1).entry("Lost", 9);
     Natives::in_package("Test").enumeration(mood.doc("Mood of a person."))

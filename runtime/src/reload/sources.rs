@@ -119,13 +119,16 @@ pub(super) fn own_value(
                 let instead = joined().and_then(|own| own.instead);
                 return Ok(Some(Aside { instead, ..earlier }));
             }
-            Some(part) if !(names_object(&part) && names_object(&earlier.value)) => {
+            Some(part)
+                if (earlier.instead.is_some() || part == earlier.value)
+                    && !(names_object(&part) && names_object(&earlier.value)) =>
+            {
                 // The property can hold the whole value. Code has therefore written the default later.
                 if extent == Extent::OneWay {
                     return Ok(None);
                 }
             }
-            // The property cannot hold the value that was put aside.
+            // The property could not hold the value that was put aside. A redirect that was added later may allow a conversion now.
             _ => return Ok(Some(Aside { instead: None, ..earlier })),
         }
     }
