@@ -36,7 +36,7 @@ pub enum EmitError {
         source: alcedo_dll_bind::BindError,
     },
     /// A path is declared twice.
-    #[error("{path} is declared {}: give one of the two another name", by(first, second))]
+    #[error("{path} is declared {}", by(first, second))]
     Clash {
         /// Path of the class, struct or interface, or name of the exported function.
         path: String,
@@ -104,7 +104,13 @@ pub enum EmitError {
     },
 }
 
-/// Describes the owners of a path that is declared twice.
+/// Describes the owners of a path that is declared twice, with help for the author.
 fn by(first: &str, second: &str) -> String {
-    if first == second { format!("twice by {first}") } else { format!("already, by {first}, and now by {second}") }
+    let help = "give one of the two another name";
+    if first == second {
+        return format!("twice by {first}: {help}");
+    }
+    format!(
+        "already, by {first}, and now by {second}: {help}, or declare it in one of them, and use its glue in the other"
+    )
 }

@@ -201,7 +201,7 @@ fn duplicates_are_reported_by_module_and_build_in_either_load_order() {
         }
     }
     let surface = title(&support::plugin("surface", &["name-of-a-native"]));
-    check("name-of-a-native", &[&format!("by the host, and now by {surface}")]);
+    check("name-of-a-native", &[&format!("by the host, and now by {surface}: "), "use its glue in the other"]);
     let surface = title(&support::plugin("surface", &["path-twice"]));
     check("path-twice", &[&format!("is declared twice by {surface}: give one of the two")]);
     let surface = title(&support::plugin("surface", &["name-of-the-hosts"]));
