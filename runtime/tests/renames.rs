@@ -1,7 +1,8 @@
 //! Tests types and members that are renamed with `was`, and then renamed back. Objects, values, kept fields and saved worlds must follow
 //! both renames.
 
-use alcedo_runtime::{EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
+use alcedo_runtime::native::Delegate;
+use alcedo_runtime::{Binding, EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
 
 use crate::support;
@@ -168,6 +169,20 @@ fn objects_dormant_during_a_rename_wake_as_the_new_class() {
     assert_eq!(host.objects().dormant_class(smuggler).as_deref(), Some(SMUGGLER));
     reload(&host, &["renamed"]);
     assert_eq!(state_of(&host, smuggler), RENAMED_SMUGGLER);
+}
+
+#[test]
+fn a_delegate_of_the_host_calls_a_function_under_its_other_name() {
+    let host = host(&[]);
+    let [merchant, _] = people(&host);
+    let hail: Delegate<fn() -> String> = host.links().delegate(merchant, "hail").expect("the types match");
+    let value = Value::Delegate(Binding { object: merchant, function: host.intern("hail") });
+    for (features, expected) in [(&["renamed"][..], "greetings, 70 pounds"), (&[][..], "hail, 70 pounds")] {
+        reload(&host, features);
+        assert_eq!(hail.call(host.world(), ()).expect("it is bound"), expected);
+        let called = host.calls().call("nd:/", std::slice::from_ref(&value)).expect("it is bound");
+        assert_eq!(called, Some(Value::Text(expected.to_owned())));
+    }
 }
 
 fn load(host: &Runtime, path: &std::path::Path) -> WorldLoadReport {

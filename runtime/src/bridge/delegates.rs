@@ -206,10 +206,20 @@ pub(super) fn class_of(world: &World, binding: &Binding) -> Option<Rc<Class>> {
     world.objects.awake_class(binding.object)
 }
 
+/// Returns the function of a binding in the class of its object. Also finds a function that was renamed after the binding: a reload updates
+/// the bindings in objects, but not in delegates that a plugin or a host owns.
+pub(crate) fn bound_function<'c>(world: &World, class: &'c Rc<Class>, binding: &Binding) -> Option<&'c Rc<Function>> {
+    let name = world.names.text(binding.function);
+    class.find_function(&name).or_else(|| {
+        let names = world.types.names_of_member(class.chain().iter().map(|class| &*class.path), &name);
+        names.iter().find_map(|name| class.find_function(name))
+    })
+}
+
 /// Returns the current target of a binding. Returns `None` while the object is dormant, or if its class has no such function.
 fn target(world: &World, signature: &str, binding: &Binding) -> Option<Rc<Function>> {
     let class = class_of(world, binding)?;
-    let function = class.find_function(&world.names.text(binding.function))?;
+    let function = bound_function(world, &class, binding)?;
     (function.signature_text() == signature).then(|| Rc::clone(class.dispatch(function)))
 }
 
@@ -229,7 +239,7 @@ pub(crate) fn bind(
 pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Option<String> {
     let class = class_of(world, binding)?;
     let name = world.names.text(binding.function);
-    match class.find_function(&name) {
+    match bound_function(world, &class, binding) {
         None => Some(format!("{} no longer has a function {name}", class.short_path())),
         Some(function) if function.signature_text() != signature => {
             Some(format!("{}:{name} is ({}) now, not ({signature})", class.short_path(), function.signature_text()))

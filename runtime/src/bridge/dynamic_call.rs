@@ -106,7 +106,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     };
     let signature_of = |binding: &Binding| {
         let class = delegates::class_of(&core.world, binding)?;
-        Some(class.find_function(&core.world.names.text(binding.function))?.signature_text().to_owned())
+        Some(delegates::bound_function(&core.world, &class, binding)?.signature_text().to_owned())
     };
     let unbound = || not_found("the delegate is not bound to a function of a living object: bind it first");
     let signature = delegates::bindings(bound).iter().find_map(signature_of).ok_or_else(unbound)?;

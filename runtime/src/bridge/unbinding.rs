@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::bridge::core::Core;
-use crate::bridge::delegates::{broken, holds_delegates, map_bindings};
+use crate::bridge::delegates::{bound_function, broken, holds_delegates, map_bindings};
 use crate::object::World;
 use crate::object::property::PropertyType;
 use crate::object::value::{Binding, Value};
@@ -59,12 +59,7 @@ fn of_new_class(world: &World, mut binding: Binding) -> Binding {
 
 /// Updates the function name in a binding if the function was renamed.
 fn of_today(world: &World, binding: Binding) -> Binding {
-    let Some(class) = world.objects.class(binding.object) else { return binding };
-    let name = world.names.text(binding.function);
-    if class.find_function(&name).is_some() {
-        return binding;
-    }
-    let names = world.types.names_of_member(class.chain().iter().map(|class| &*class.path), &name);
-    let today = names.iter().find(|name| class.find_function(name).is_some());
-    today.map_or(binding, |name| Binding { function: world.names.intern(name), ..binding })
+    let class = world.objects.class(binding.object);
+    let found = class.as_ref().and_then(|class| bound_function(world, class, &binding));
+    found.map_or(binding, |function| Binding { function: world.names.intern(&function.text), ..binding })
 }

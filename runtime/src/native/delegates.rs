@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::core::{Core, HostOfWorld};
+use crate::bridge::delegates::bound_function;
 use crate::handles::ObjectHandle;
 use crate::host::DelegateOf;
 use crate::kinds::PropertyKind;
@@ -213,11 +214,14 @@ impl<F: Signature> Delegate<F> {
             return Err(nothing("is bound to a destroyed object"));
         }
         let expected = signature_of::<F::Args, F::Result>()?.to_string();
-        let function = FunctionRef::new(&world.text(self.0.function));
         let world = core_of(world);
         if world.objects.is_dormant(self.0.object) {
             return Err(nothing("is bound to a dormant object"));
         }
+        let class = world.objects.class(self.0.object);
+        let found = class.as_ref().and_then(|class| bound_function(world, class, &self.0));
+        let name = found.map_or_else(|| world.names.text(self.0.function), |function| Rc::clone(&function.text));
+        let function = FunctionRef::new(&name);
         world.check_function(self.0.object, &function, &expected)?;
         world.call_typed(self.0.object, &function, None, arguments)
     }
