@@ -360,6 +360,23 @@ fn a_kept_field_that_is_renamed_and_retyped_has_its_value_again_after_the_type_r
 }
 
 #[test]
+fn a_kept_field_that_merges_two_fields_takes_the_value_of_the_first() {
+    let host = host(&[]);
+    let pair = host.objects().spawn("/Script/Game.Pair").expect("spawned");
+    host.objects().call(pair, "fill", &[Value::U32(1), Value::U32(2)]).expect("it is filled");
+    let check = |expected: &str| {
+        let numbers = host.objects().call(pair, "numbers", &[]).expect("it prints");
+        assert_eq!(numbers, Some(Value::Text(expected.to_owned())));
+    };
+    for lost in [&["Game.Pair.right is no longer kept: 1 value put aside"][..], &[][..]] {
+        assert_eq!(reload(&host, &["renamed"]).fields_lost, lost);
+        check("1");
+    }
+    assert_eq!(reload(&host, &[]).fields_lost, [""; 0]);
+    check("1 2");
+}
+
+#[test]
 fn saved_worlds_have_kept_fields_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("world");

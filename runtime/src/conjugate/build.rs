@@ -305,7 +305,8 @@ impl Plugins<'_> {
         all.iter().any(|other| **other.name == *name && self.kept_class(other.class) == Some(part.class))
     }
 
-    /// Passes a kept field to one plugin part. Does not restore a renamed field if `all` already contains a field with the new name.
+    /// Passes a kept field to one plugin part. Does not restore a renamed field if `all` already contains a field with the new name, or a
+    /// field whose name precedes the name of this field among the earlier names.
     fn load_into(&self, part: &Part, field: KeptView<'_>, all: &[KeptView<'_>]) -> Result<(), Misfit> {
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), field.data);
@@ -317,8 +318,14 @@ impl Plugins<'_> {
         };
         let mut loaded = load(field.name);
         if matches!(loaded, Err(CallError::NotFound { .. })) {
-            let names = self.world.types.names_of_member(std::iter::once(&*part.path), field.name);
-            let free = names.iter().skip(1).filter(|name| !self.is_saved(part, name, all));
+            let names_of = |name: &str| self.world.types.names_of_member(std::iter::once(&*part.path), name);
+            let is_known = |name: &str| all.iter().any(|other| other.class == field.class && **other.name == *name);
+            let is_first = |name: &str| {
+                let first = names_of(name).into_iter().find(|name| **name == **field.name || is_known(name));
+                first.is_some_and(|first| *first == **field.name)
+            };
+            let names = names_of(field.name);
+            let free = names.iter().skip(1).filter(|name| !self.is_saved(part, name, all) && is_first(name));
             let mut renamed = free.map(|name| load(name));
             loaded = renamed.find(|loaded| !matches!(loaded, Err(CallError::NotFound { .. }))).unwrap_or(loaded);
         }

@@ -86,6 +86,53 @@ impl Tally {
     }
 }
 
+/// Two kept fields. A later build merges these fields.
+#[cfg(not(feature = "renamed"))]
+#[uclass(package = "Game")]
+pub struct Pair {
+    /// First number.
+    #[keep]
+    left: u32,
+    /// Second number.
+    #[keep]
+    right: u32,
+}
+
+#[cfg(not(feature = "renamed"))]
+#[uclass]
+impl Pair {
+    /// Sets both numbers.
+    #[ufunction]
+    fn fill(&mut self, left: u32, right: u32) {
+        (self.left, self.right) = (left, right);
+    }
+
+    /// Prints the numbers.
+    #[ufunction]
+    fn numbers(&self) -> String {
+        format!("{} {}", self.left, self.right)
+    }
+}
+
+/// The merged field, in a later build.
+#[cfg(feature = "renamed")]
+#[uclass(package = "Game")]
+pub struct Pair {
+    /// First number of the earlier build.
+    #[keep(was = "left, right")]
+    number: u32,
+}
+
+#[cfg(feature = "renamed")]
+#[uclass]
+impl Pair {
+    /// Prints the number.
+    #[ufunction]
+    fn numbers(&self) -> String {
+        self.number.to_string()
+    }
+}
+
 /// Base class of a class with a kept field.
 #[cfg(not(feature = "unlisted"))]
 #[uclass(package = "Game")]
