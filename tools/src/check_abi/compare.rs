@@ -223,6 +223,10 @@ impl Comparison {
         if gains("abstract") {
             self.note_both(path, "is abstract", ["spawning an object of the class fails"; 2]);
         }
+        if gains("contextual") {
+            self.note_both(path, "is contextual", ["spawning an object of the class without an outer fails"; 2]);
+        }
+        self.scripts(path, &from.flags, &to.flags);
         for interface in compared.iter().flat_map(|class| &class.implements) {
             let after = self.redirects.redirected(interface).to_owned();
             if !chains[1].iter().any(|class| class.implements.contains(&after)) {
@@ -236,7 +240,10 @@ impl Comparison {
             let item = member(path, &property.name);
             match self.redirects.partner(property, before, after) {
                 None => self.note_plugins(Breaks, &item, "removed", REFUSED),
-                Some(next) => self.form(&item, &property.ty, &next.ty),
+                Some(next) => {
+                    self.form(&item, &property.ty, &next.ty);
+                    self.scripts(&item, &property.flags, &next.flags);
+                }
             }
         }
         let functions =
@@ -434,6 +441,20 @@ impl Comparison {
             if is_event(from) && !is_event(to) {
                 self.note_plugins(Breaks, &item, "is not an event", "a plugin that overrides it is refused");
             }
+            if !is_override {
+                self.scripts(&item, &from.flags, &to.flags);
+            }
+        }
+    }
+
+    /// Reports the uses by scripts that the flags of the old build permit, and the flags of the new build do not.
+    fn scripts(&mut self, item: &str, from: &[String], to: &[String]) {
+        for (flags, uses) in OF_SCRIPTS {
+            let permits = |found: &[String]| flags.iter().any(|flag| has(found, flag));
+            if permits(from) && !permits(to) {
+                let consequence = format!("a package of scripts that {uses} it is refused");
+                self.note_plugins(Breaks, item, &format!("lacks `{}`", flags[0]), &consequence);
+            }
         }
     }
 
@@ -444,6 +465,14 @@ impl Comparison {
         }
     }
 }
+
+/// Flags that permit a use by scripts, with the use. One of the flags is sufficient.
+const OF_SCRIPTS: [(&[&str], &str); 4] = [
+    (&["blueprintable"], "extends"),
+    (&["blueprint_callable", "blueprint_pure"], "calls"),
+    (&["blueprint_read", "blueprint_write"], "reads"),
+    (&["blueprint_write"], "writes"),
+];
 
 /// Flag of a property that contains a default subobject.
 const SUBOBJECT: &str = "default_subobject";

@@ -21,9 +21,9 @@ use compare::{Effect, Finding, Findings, compare};
 /// Compares two builds of a library, without running their code, and prints the changes that break a host or other plugins.
 ///
 /// The first group has the changes that a host notices when NEW replaces OLD: the manifest, types, members, and the values of living
-/// objects. The second group has the changes that plugins notice whose glue was written for OLD. Kept fields are not compared, since a
-/// library does not list their types. Exits with 0 if nothing breaks, with 1 if a change breaks something, and with 2 if a file cannot be
-/// read.
+/// objects. The second group has the changes that packages of scripts notice, and plugins whose glue was written for OLD. Kept fields are
+/// not compared, since a library does not list their types. Exits with 0 if nothing breaks, with 1 if a change breaks something, and with 2
+/// if a file cannot be read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The library that a host has loaded: `old/libmy_plugin.so`.

@@ -192,8 +192,30 @@ fn classes_are_compared_by_path_base_and_flags() {
     check(inserted, &[change, "Compatible /Script/Game.WallLamp: added"], &[change]);
     let flag = |flag: &'static str| move |new: &mut Declared| new.classes[0].flags.push(flag.to_owned());
     check(flag("final"), &[], &["Breaks /Script/Game.Lamp: is final"]);
-    let is_abstract = "Breaks /Script/Game.Lamp: is abstract";
-    check(flag("abstract"), &[is_abstract], &[is_abstract]);
+    for (flag_of_objects, change) in [("abstract", "is abstract"), ("contextual", "is contextual")] {
+        let change = format!("Breaks /Script/Game.Lamp: {change}");
+        check(flag(flag_of_objects), &[&change], &[&change]);
+    }
+}
+
+#[test]
+fn scripts_lose_the_uses_that_the_new_flags_do_not_permit() {
+    let of_scripts = |property: &[&str], function: &[&str], class: &[&str]| {
+        let mut declared = lamps();
+        let lamp = &mut declared.classes[0];
+        lamp.properties[0].flags.extend(strings(property));
+        lamp.functions[0].flags.extend(strings(function));
+        lamp.flags.extend(strings(class));
+        declared
+    };
+    let old = of_scripts(&["blueprint_read", "blueprint_write"], &["blueprint_callable"], &["blueprintable"]);
+    let lost = |new: &Declared| lines(&compare(&inspected(&old), &inspected(new)).plugins);
+    let item = |text: &str| format!("Breaks /Script/Game.Lamp{text}`");
+    let all = [": lacks `blueprintable", ":gain: lacks `blueprint_read", ":gain: lacks `blueprint_write"];
+    let expected: Vec<_> = all.into_iter().chain([":dimmed: lacks `blueprint_callable"]).map(item).collect();
+    assert_eq!(lost(&lamps()), expected);
+    let narrower = of_scripts(&["blueprint_read"], &["blueprint_pure"], &["blueprintable"]);
+    assert_eq!(lost(&narrower), [item(":gain: lacks `blueprint_write")]);
 }
 
 #[test]
