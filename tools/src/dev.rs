@@ -106,7 +106,7 @@ fn start(args: Args) -> Result<ExitCode, Error> {
         );
     }
     found.left_out().iter().for_each(|line| screen.print(line));
-    packages.extend(found.packages.iter().map(|dir| scripts::name(dir)));
+    packages.extend(scripts::valid_names(&found.packages));
     let several = found.crates.iter().map(|folder| folder.plugins.len()).sum::<usize>() > 1;
     let (dirs, host_dirs) = ([found.crate_dirs(), found.packages].concat(), found.host_dirs);
     let user_code = args.world.code.absolute()?;

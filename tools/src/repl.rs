@@ -59,8 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     // Called after the editor has replaced the handler of SIGINT, so that Ctrl-C ends a line that never returns.
     handle_signals()?;
     let found = modules::find(&args.modules)?;
-    let scripts = found.packages.iter().map(|path| scripts::name(path));
-    let packages = args.world.packages.iter().cloned().chain(scripts).collect();
+    let packages = args.world.packages.iter().cloned().chain(scripts::valid_names(&found.packages)).collect();
     let (objects, user_code) = (args.world.objects.unwrap_or(1), args.world.code.absolute()?);
     let options = HostOptions { packages, args: Vec::new(), objects, user_code, planted_rerun: false };
     found.left_out().iter().for_each(|line| print_progress(line));

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use alcedo_abi::names::is_identifier;
 use alcedo_build::{SCRIPT_CLASSES, script_files};
 use alcedo_runtime::development::plain_file;
 
@@ -17,6 +18,12 @@ pub(crate) fn is_package(dir: &Path) -> bool {
 pub(crate) fn name(dir: &Path) -> String {
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     whole.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Returns the valid names of packages, for the sample engine, which permits only listed packages. A package without a valid name is refused
+/// by its load, with a hint.
+pub(crate) fn valid_names(packages: &[PathBuf]) -> impl Iterator<Item = String> {
+    packages.iter().map(|dir| name(dir)).filter(|name| is_identifier(name))
 }
 
 /// Returns the package that contains a file or a folder with scripts. Returns `None` for paths outside of packages.

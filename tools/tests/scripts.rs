@@ -224,6 +224,25 @@ fn dev_reloads_a_saved_package_and_keeps_the_old_one_on_errors() {
     dev.expect_success();
 }
 
+#[test]
+fn a_package_whose_folder_has_an_invalid_name_is_refused_with_a_hint() {
+    let package = Package::new(HERO);
+    let folder = package.folder.with_file_name("my-tale");
+    fs::rename(&package.folder, &folder).unwrap();
+    let package = Package { folder, ..package };
+    for command in ["check", "repl"] {
+        let (succeeded, output) = alcedo(&[command], &package);
+        assert!(!succeeded && output.contains("my-tale cannot be a package of scripts"), "{output}");
+        assert!(output.contains("rename the folder"), "{output}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("dev").arg(&package.folder);
+    let mut dev = Dev::run(command);
+    dev.wait_for("my-tale cannot be a package of scripts");
+    dev.send("q");
+    dev.expect_success();
+}
+
 /// Compares the glue for a script package in the example plugin with generated glue. `UPDATE_EXPECT=1` writes the file.
 #[test]
 fn glue_of_a_package_is_what_the_example_plugin_has() {
