@@ -45,7 +45,12 @@ impl PrivateFolder {
     ///
     /// The folder cannot be created, or another user could replace it.
     pub fn new(prefix: &str) -> io::Result<Self> {
-        let base = fs::canonicalize(std::env::temp_dir())?;
+        let temporary = std::env::temp_dir();
+        let unusable = |error: io::Error| {
+            let message = format!("{}: {error}; point TMPDIR to an existing folder", temporary.display());
+            io::Error::new(error.kind(), message)
+        };
+        let base = fs::canonicalize(&temporary).map_err(unusable)?;
         imp::check_ancestors(&base)?;
         imp::sweep(&base, prefix);
         let dir = imp::create(&base, prefix)?;

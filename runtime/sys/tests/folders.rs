@@ -158,15 +158,27 @@ fn another_user_can_neither_see_nor_replace_what_is_mapped() {
     host.end();
 }
 
+/// Returns the error of a host that has this folder for temporary files. Returns `None` if the host makes a copy in the folder.
+fn refusal(tmp: &Path, library: &Path) -> Option<String> {
+    let host = Host::start(tmp, library, |_| {});
+    let reply = host.reply.clone();
+    host.end();
+    reply.strip_prefix("refused: ").map(str::to_owned)
+}
+
+#[test]
+fn a_missing_folder_for_temporary_files_is_named() {
+    let (_dir, tmp, library) = scene();
+    let gone = tmp.join("gone");
+    let refused = refusal(&gone, &library).expect("it does not exist");
+    assert!(refused.starts_with(&format!("{}: ", gone.display())), "{refused}");
+    assert!(refused.contains("point TMPDIR to an existing folder"), "{refused}");
+}
+
 #[test]
 fn parent_folders_writable_by_others_are_refused() {
     let (_dir, tmp, library) = scene();
-    let refusal = |tmp: &Path| {
-        let host = Host::start(tmp, &library, |_| {});
-        let reply = host.reply.clone();
-        host.end();
-        reply.strip_prefix("refused: ").map(str::to_owned)
-    };
+    let refusal = |tmp: &Path| refusal(tmp, &library);
     assert_eq!(refusal(&tmp), None, "one as the system's own is taken");
     let below = tmp.join("below");
     fs::create_dir(&below).expect("the test directory is writable");
