@@ -119,6 +119,15 @@ fn a_host_that_exits_by_itself_keeps_its_exit_code() {
 }
 
 #[test]
+fn all_words_after_the_program_are_arguments_of_the_host() {
+    for args in [["--help", "-h"], ["-h", "--help"], ["--", "x"], ["--port", "1"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        let ended = command.args(["guard", "echo"]).args(args).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ended.stdout), format!("{}\n", args.join(" ")));
+    }
+}
+
+#[test]
 fn a_guard_exits_with_one_although_its_report_has_no_reader() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -49,22 +49,22 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// The host has to call `alcedo::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the backtrace of each panic in plugin
 /// code is reported as well. Exits with the code of the host, and with 1 if the host crashes.
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "alcedo guard <PROGRAM> [ARG]...")]
 pub(crate) struct Args {
-    /// The host.
-    #[arg(value_name = "PROGRAM")]
-    program: PathBuf,
-    /// Arguments of the host.
-    #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
-    args: Vec<OsString>,
+    /// The host, followed by its arguments.
+    // A separate argument for the program would make `--help` after the program an option of `alcedo guard`.
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true)]
+    command: Vec<OsString>,
 }
 
 /// Runs a host until it exits, and reports a crash. The report contains the location only if the host calls
 /// `crash_guard::arm_if_supervised`.
-pub(crate) fn run(Args { program, args }: &Args) -> Result<ExitCode, Error> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
     pass_signals_on(Arc::clone(&guard.current)).map_err(terminal("listen for Ctrl-C"))?;
-    let mut command = Command::new(program);
-    command.args(args);
+    let mut words = args.command.iter();
+    let mut command = Command::new(words.next().cloned().unwrap_or_default());
+    command.args(words);
     match guard.watch(command)? {
         End::Ordered(status) => Ok(code(status)),
         end => {
