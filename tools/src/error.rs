@@ -16,6 +16,7 @@ pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -
             io::ErrorKind::NotFound => "check the path",
             io::ErrorKind::AlreadyExists => "an existing file is not overwritten, so name another",
             io::ErrorKind::PermissionDenied => "check the permissions of the file and its folder",
+            io::ErrorKind::InvalidInput if doing == "listen at" => "set TMPDIR to a folder with a shorter path",
             _ if doing == "start" => "check that it is a program for this machine",
             _ if ["find", "read"].contains(&doing) => "check that it is a readable file of the expected kind",
             _ => "check that the folder is writable and the disk is not full",
@@ -57,6 +58,7 @@ mod tests {
             ("start", Errno::NOEXEC, "check that it is a program for this machine"),
             ("start", Errno::NOENT, "check the path"),
             ("read", Errno::ISDIR, "check that it is a readable file of the expected kind"),
+            ("listen at", Errno::INVAL, "set TMPDIR to a folder with a shorter path"),
             ("write", Errno::NOSPC, "check that the folder is writable and the disk is not full"),
         ] {
             let error = file(doing, "/a".as_ref())(Error::from(errno)).to_string();
