@@ -74,14 +74,18 @@ impl Diagnostic {
     }
 
     /// Creates an error that a host reports. `at` contains the index of the source, and the line, from 1. The location of the error is the
-    /// first occurrence of `name` after the start of this line.
+    /// first occurrence of the word `name` in this line.
     #[must_use]
     pub fn at_name(id: &'static str, sources: &[Source], at: (usize, u32), name: &str, message: String) -> Self {
         let (file, line) = at;
         let span = sources.get(file).map(|source| {
             let start = source.line_start(line) as usize;
             let line = source.text[start..].lines().next().unwrap_or_default();
-            line.find(name).map_or(Span::new(start, start), |at| Span::new(start + at, start + at + name.len()))
+            let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+            let is_whole =
+                |at: &usize| !line[..*at].ends_with(is_part) && !line[at + name.len()..].starts_with(is_part);
+            let found = line.match_indices(name).map(|(at, _)| at).find(is_whole);
+            found.map_or(Span::new(start, start), |at| Span::new(start + at, start + at + name.len()))
         });
         Self::error(id, (file, span.unwrap_or_default()), message).placed(sources)
     }

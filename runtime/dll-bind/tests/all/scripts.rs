@@ -303,7 +303,8 @@ fn fixed_arrays_of_script_structs_are_inline_in_c() {
 const UNREADABLE: &str = "class Wrong extends Actor DLLBind(Wrong);\n\
     dllimport final function Turn(rotator r);\n\
     dllimport final function Names(name n);\n\
-    dllimport final function Flag(bool b);\n";
+    dllimport final function Flag(bool b);\n\
+    dllimport final function int port(name p);\n";
 
 #[test]
 fn check_and_load_refuse_the_same_imports_with_file_and_line() {
@@ -311,6 +312,7 @@ fn check_and_load_refuse_the_same_imports_with_file_and_line() {
         ("Demo/Wrong.uc:2:26", "the C layout of /Script/Engine.Rotator is not stated"),
         ("Demo/Wrong.uc:3:26", "n is Name, which C cannot read"),
         ("Demo/Wrong.uc:4:26", "b is bool, which C cannot read"),
+        ("Demo/Wrong.uc:5:30", "p is Name, which C cannot read"),
     ];
     let dir = tempfile::tempdir().expect("a folder");
     let package = dir.path().join("Demo");
