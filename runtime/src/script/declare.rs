@@ -188,7 +188,7 @@ fn flag(is_set: bool, bit: u64) -> u64 {
 }
 
 fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bodies) -> FunctionDecl {
-    let hir::FunctionFlags { is_static, is_final, dll_import, bool8, bool32, .. } = found.flags;
+    let hir::FunctionFlags { is_static, is_final, dll_import, bool8, bool32, no_cwd, .. } = found.flags;
     let overridden = found.overrides.as_deref().filter(|_| !is_static).and_then(|path| path.split_once(':'));
     let flags = match (is_static, overridden, is_final || dll_import) {
         (true, ..) => function_flags::STATIC,
@@ -213,7 +213,8 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
             | function_flags::CALLABLE
             | flag(dll_import, function_flags::DLL_IMPORT)
             | flag(bool8, function_flags::BOOL8)
-            | flag(bool32, function_flags::BOOL32),
+            | flag(bool32, function_flags::BOOL32)
+            | flag(no_cwd, function_flags::NO_CWD),
         overrides: overridden.map(|(class, _)| class.to_owned()).unwrap_or_default(),
         params,
         doc: found.doc.clone(),

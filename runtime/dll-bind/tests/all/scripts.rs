@@ -280,6 +280,22 @@ fn bool_results_have_the_stated_width_or_refuse_ambiguous_values() {
 }
 
 #[test]
+fn imports_with_no_cwd_keep_the_working_directory_of_the_process() {
+    let class = "class Here extends Actor DLLBind(Here);\n\
+        dllimport final function int Inside();\n\
+        dllimport no_cwd final function int Outside();\n";
+    let code = "#include <unistd.h>\n\
+        int32_t Inside(void) { return access(\"libHere.so\", F_OK) == 0; }\n\
+        int32_t Outside(void) { return Inside(); }\n";
+    let scene = scene_with(&[("Here.uc", class)], |folder| compile(folder, "Here", code));
+    let here = spawn(&scene, "/Script/Demo.Here");
+    for (function, is_inside) in [("Inside", 1), ("Outside", 0), ("Inside", 1)] {
+        let found = scene.runtime.objects().call(here, function, &[]).expect("a call");
+        assert_eq!(found, Some(Value::I32(is_inside)), "{function}");
+    }
+}
+
+#[test]
 fn fixed_arrays_of_script_structs_are_inline_in_c() {
     let class = "class Board extends Actor DLLBind(Board);\n\
         struct Row { var int Cells[3]; var byte Level; };\n\

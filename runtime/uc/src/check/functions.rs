@@ -162,6 +162,7 @@ impl<'a> Checker<'a> {
                 "dllimport" => flags.dll_import = true,
                 "bool8" => flags.bool8 = true,
                 "bool32" => flags.bool32 = true,
+                "no_cwd" => flags.no_cwd = true,
                 "native" | "intrinsic" => {
                     // Declares the function despite the error, to avoid further errors at its calls.
                     let message =
@@ -207,6 +208,11 @@ impl<'a> Checker<'a> {
         if (flags.bool8 || flags.bool32) && (!is_import_of_bool || flags.bool8 == flags.bool32) {
             let message = format!("`{}` cannot have `bool8` or `bool32`", found.name.text);
             let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
+            self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
+        }
+        if flags.no_cwd && !flags.dll_import {
+            let message = format!("`{}` cannot have `no_cwd`", found.name.text);
+            let hint = "only a `dllimport` function has a working directory of its own, which `no_cwd` turns off";
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
         // If a `coerce` function has a class as its first parameter, its result is an object of the class that the call passes.

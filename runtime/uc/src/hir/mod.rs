@@ -334,6 +334,8 @@ pub struct FunctionFlags {
     pub bool8: bool,
     /// `bool32`: in C, the `bool` result has four bytes.
     pub bool32: bool,
+    /// `no_cwd`: calls of the C function keep the working directory of the process.
+    pub no_cwd: bool,
     /// True if the function is the body of a delegate and is named by [`delegate_body`].
     pub delegate_body: bool,
     /// `singular`: a nested call on the same object does nothing.

@@ -85,6 +85,7 @@ pub(crate) const FUNCTION_SPECIFIERS: &[&str] = &[
     "dllimport",
     "bool8",
     "bool32",
+    "no_cwd",
     "noexport",
     "noexportheader",
     "const",

@@ -4,6 +4,7 @@ dllimport final function A();
 dllimport function B();
 dllimport final function C() { }
 bool8 final function bool D() { return true; }
+no_cwd final function E() { }
 // file: Bound.uc
 class Bound extends Object DLLBind(../Lib);
 dllimport function A();
