@@ -201,6 +201,7 @@ fn repl_runs_c_functions_and_warns_of_a_missing_library() {
     assert!(answer == "42\n" && !warnings.contains("not bound"), "{answer}{warnings}");
     let (answer, warnings) = repl(&[]);
     assert!(answer == "0\n" && warnings.contains("a class was not bound") && warnings.contains("Sums"), "{warnings}");
+    assert!(warnings.contains("`--user-code`"), "{warnings}");
     fs::remove_file(code.join("libSums.so")).unwrap();
     let (answer, warnings) = repl(&["--user-code", code.to_str().unwrap()]);
     assert!(answer == "0\n" && warnings.contains("a library was not bound") && warnings.contains("Sums"), "{warnings}");

@@ -130,7 +130,8 @@ fn warn(decl: &ClassDecl, library: &str) {
         WARN,
         class,
         library,
-        "a class was not bound: this host calls no C libraries (`Builder::user_code`), so calls of its functions do nothing"
+        "a class was not bound: this host calls no C libraries, so calls of its functions do nothing: name their folder with \
+         `Builder::user_code`, or `--user-code` of `alcedo`"
     );
 }
 
