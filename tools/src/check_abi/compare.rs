@@ -226,7 +226,7 @@ impl Comparison {
         if gains("contextual") {
             self.note_both(path, "is contextual", ["spawning an object of the class without an outer fails"; 2]);
         }
-        self.scripts(path, &from.flags, &to.flags);
+        self.scripts(path, (path, &from.flags), (path, &to.flags));
         for interface in compared.iter().flat_map(|class| &class.implements) {
             let after = self.redirects.redirected(interface).to_owned();
             if !chains[1].iter().any(|class| class.implements.contains(&after)) {
@@ -242,7 +242,7 @@ impl Comparison {
                 None => self.note_plugins(Breaks, &item, "removed", REFUSED),
                 Some(next) => {
                     self.form(&item, &property.ty, &next.ty);
-                    self.scripts(&item, &property.flags, &next.flags);
+                    self.scripts(&item, (&property.name, &property.flags), (&next.name, &next.flags));
                 }
             }
         }
@@ -442,19 +442,25 @@ impl Comparison {
                 self.note_plugins(Breaks, &item, "is not an event", "a plugin that overrides it is refused");
             }
             if !is_override {
-                self.scripts(&item, &from.flags, &to.flags);
+                self.scripts(&item, (&from.name, &from.flags), (&to.name, &to.flags));
             }
         }
     }
 
-    /// Reports the uses by scripts that the flags of the old build permit, and the flags of the new build do not.
-    fn scripts(&mut self, item: &str, from: &[String], to: &[String]) {
-        for (flags, uses) in OF_SCRIPTS {
-            let permits = |found: &[String]| flags.iter().any(|flag| has(found, flag));
-            if permits(from) && !permits(to) {
-                let consequence = format!("a package of scripts that {uses} it is refused");
-                self.note_plugins(Breaks, item, &format!("lacks `{}`", flags[0]), &consequence);
-            }
+    /// Reports the uses by scripts that the old build permits, and the new build does not. `from` and `to` contain the name and the flags in
+    /// both builds. Scripts cannot use earlier names, but names of scripts also match without case and `_`.
+    fn scripts(&mut self, item: &str, (name, from): (&str, &[String]), (next, to): (&str, &[String])) {
+        let permits = |found: &[String], flags: &[&str]| flags.iter().any(|flag| has(found, flag));
+        for (flags, uses) in OF_SCRIPTS.into_iter().filter(|(flags, _)| permits(from, flags) && !permits(to, flags)) {
+            let consequence = format!("a package of scripts that {uses} it is refused");
+            self.note_plugins(Breaks, item, &format!("lacks `{}`", flags[0]), &consequence);
+        }
+        let is_used = permits(from, &EVENTS) || OF_SCRIPTS.iter().any(|(flags, _)| permits(from, flags));
+        let squashed = |name: &str| name.replace('_', "").to_lowercase();
+        if is_used && squashed(name) != squashed(next) {
+            let consequence =
+                "a package of scripts that uses the old name is refused, and overrides of that name are not called";
+            self.note_plugins(Breaks, item, &format!("renamed to {next}"), consequence);
         }
     }
 
@@ -473,6 +479,9 @@ const OF_SCRIPTS: [(&[&str], &str); 4] = [
     (&["blueprint_read", "blueprint_write"], "reads"),
     (&["blueprint_write"], "writes"),
 ];
+
+/// Flags of functions that scripts override.
+const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
 /// Flag of a property that contains a default subobject.
 const SUBOBJECT: &str = "default_subobject";
@@ -499,7 +508,7 @@ fn has(flags: &[String], flag: &str) -> bool {
 }
 
 fn is_event(function: &DeclaredFunction) -> bool {
-    ["blueprint_native_event", "blueprint_implementable_event"].iter().any(|event| has(&function.flags, event))
+    EVENTS.iter().any(|event| has(&function.flags, event))
 }
 
 /// Checks if the requirement `^old` accepts the version `new`. Cargo reads a requirement without an operator in the same way.

@@ -216,6 +216,19 @@ fn scripts_lose_the_uses_that_the_new_flags_do_not_permit() {
     assert_eq!(lost(&lamps()), expected);
     let narrower = of_scripts(&["blueprint_read"], &["blueprint_pure"], &["blueprintable"]);
     assert_eq!(lost(&narrower), [item(":gain: lacks `blueprint_write")]);
+    // Scripts cannot use the earlier names that the new build lists, except names that differ only in case and `_`.
+    let renamed = |property: &str, event: &str| {
+        let mut new = old.clone();
+        let lamp = &mut new.classes[0];
+        let (gain, changed) = (&mut lamp.properties[0], &mut lamp.functions[1]);
+        (gain.name, changed.name) = (property.to_owned(), event.to_owned());
+        gain.meta.insert("was".to_owned(), "gain".to_owned());
+        changed.meta.insert("was".to_owned(), "changed".to_owned());
+        lost(&new)
+    };
+    let changes = ["gain: renamed to power", "changed: renamed to altered"];
+    assert_eq!(renamed("power", "altered"), changes.map(|change| format!("Breaks /Script/Game.Lamp:{change}")));
+    assert_eq!(renamed("Ga_in", "CHANGED"), [""; 0]);
 }
 
 #[test]
