@@ -18,7 +18,7 @@ use crate::image_error::{ImageError, not_copied, with_path};
 use crate::imp;
 use crate::ledger::repair::is_unrepaired;
 use crate::map::Bytes;
-use crate::seal::{Seal, Sealed, split};
+use crate::seal::{Parts, split};
 use crate::signature::{self, Signed};
 use crate::source::{self, Copied, Source, check_len};
 use crate::stage::StageDir;
@@ -140,14 +140,11 @@ impl ImageFile {
             return Err(ImageError::Empty { path: name.to_owned() });
         }
         // For a sealed file, reuses the digest that the check of the seal has computed.
-        let (len, sealed, signed) = match split(&bytes) {
-            Seal::None(all) => (all.len(), None, None),
-            Seal::Fits(Sealed { content, digest, signed }) => (content.len(), Some(digest), signed),
-            Seal::Broken => {
-                let what = "its seal does not match its content".to_owned();
-                return Err(ImageError::Malformed { path: name.to_owned(), what, sections: Vec::new() });
-            }
+        let Some(Parts { content, digest: sealed, signed }) = split(&bytes) else {
+            let what = "its seal does not match its content".to_owned();
+            return Err(ImageError::Malformed { path: name.to_owned(), what, sections: Vec::new() });
         };
+        let len = content.len();
         bytes.truncate(len);
         check_signature(name, &bytes, signed.as_ref(), demands)?;
         let facts = format::survey(&bytes).map_err(|error| with_path(error, name, &bytes, len as u64))?;

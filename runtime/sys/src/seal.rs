@@ -49,10 +49,10 @@ const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 /// ```
 pub fn seal_file(path: &Path) -> io::Result<()> {
     let (bytes, read) = read(path)?;
-    match split(&bytes) {
-        Seal::Fits(_) => Ok(()),
-        Seal::Broken => Err(broken()),
-        Seal::None(all) => write_trailer(path, &read, all.len(), &seal_of(all)),
+    let Parts { content, digest, .. } = split(&bytes).ok_or_else(broken)?;
+    match digest {
+        Some(_) => Ok(()),
+        None => write_trailer(path, &read, content.len(), &seal_of(content)),
     }
 }
 
@@ -76,11 +76,7 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
 /// ```
 pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     let (bytes, read) = read(path)?;
-    let content = match split(&bytes) {
-        Seal::Fits(sealed) => sealed.content,
-        Seal::None(all) => all,
-        Seal::Broken => return Err(broken()),
-    };
+    let content = split(&bytes).ok_or_else(broken)?.content;
     let mut whole = content.to_vec();
     whole.extend(key.sign(content).to_bytes());
     whole.extend(SIGNED);
@@ -122,35 +118,28 @@ fn broken() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "its seal does not match its content; build it again")
 }
 
-pub(crate) enum Seal<'a> {
-    /// The file has no seal. Contains all bytes.
-    None(&'a [u8]),
-    Fits(Sealed<'a>),
-    /// Seal that does not match the bytes.
-    Broken,
-}
-
-pub(crate) struct Sealed<'a> {
+/// Parts of a library file.
+pub(crate) struct Parts<'a> {
     pub(crate) content: &'a [u8],
-    /// Digest of the content, without seal and signature. Sealing and signing therefore do not change the identity of a build.
-    pub(crate) digest: u128,
+    /// Digest of the content, without seal and signature. Sealing and signing therefore do not change the identity of a build. `None` if
+    /// the file has no seal.
+    pub(crate) digest: Option<u128>,
     /// Signature, not verified yet.
     pub(crate) signed: Option<Signed>,
 }
 
-pub(crate) fn split(bytes: &[u8]) -> Seal<'_> {
-    let Some((before, seal)) = bytes.split_last_chunk::<LEN>() else { return Seal::None(bytes) };
-    let Some(written) = seal.strip_prefix(&MAGIC) else { return Seal::None(bytes) };
+/// Splits a file into its parts. Returns `None` if its seal does not match the bytes.
+pub(crate) fn split(bytes: &[u8]) -> Option<Parts<'_>> {
+    let unsealed = Parts { content: bytes, digest: None, signed: None };
+    let Some((before, seal)) = bytes.split_last_chunk::<LEN>() else { return Some(unsealed) };
+    let Some(written) = seal.strip_prefix(&MAGIC) else { return Some(unsealed) };
     let digest = xxh3_128(before);
     if digest.to_le_bytes() != written {
-        return Seal::Broken;
+        return None;
     }
-    let signed = before.strip_suffix(&SIGNED).and_then(|rest| rest.split_last_chunk());
-    Seal::Fits(match signed {
-        None => Sealed { content: before, digest, signed: None },
-        Some((content, signed)) => {
-            Sealed { content, digest: xxh3_128(content), signed: Some(Signed::from_bytes(signed)) }
-        }
+    Some(match before.strip_suffix(&SIGNED).and_then(Signed::split) {
+        None => Parts { content: before, digest: Some(digest), signed: None },
+        Some((content, signed)) => Parts { content, digest: Some(xxh3_128(content)), signed: Some(signed) },
     })
 }
 
@@ -159,7 +148,7 @@ mod tests {
     use std::sync::Barrier;
     use std::{fs, thread};
 
-    use super::{Seal, Sealed, seal_file, sign_file, split};
+    use super::{seal_file, sign_file, split};
     use crate::signature::{SecretKey, SignatureFound, check};
 
     #[test]
@@ -169,11 +158,12 @@ mod tests {
         fs::write(&path, vec![7_u8; 1000]).expect("the file");
         seal_file(&path).expect("the seal");
         let sealed = fs::read(&path).expect("the sealed file");
-        assert!(matches!(split(&sealed), Seal::Fits(Sealed { content, .. }) if content.len() == 1000));
+        let is_sealed = |bytes: &[u8]| split(bytes).is_some_and(|parts| parts.digest.is_some());
+        assert!(is_sealed(&sealed) && split(&sealed).is_some_and(|parts| parts.content.len() == 1000));
         for bit in 0..sealed.len() * 8 {
             let mut bytes = sealed.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(!matches!(split(&bytes), Seal::Fits(_)), "bit {bit}");
+            assert!(!is_sealed(&bytes), "bit {bit}");
         }
         seal_file(&path).expect("the same seal");
         assert_eq!(fs::read(&path).expect("the same file"), sealed);
@@ -203,7 +193,8 @@ mod tests {
                 other.join().expect("no panic").expect("the same seal");
             });
             let sealed = fs::read(&path).expect("the sealed file");
-            assert!(matches!(split(&sealed), Seal::Fits(Sealed { content, .. }) if content.len() == 100_000));
+            let parts = split(&sealed).expect("the seal fits");
+            assert_eq!((parts.content.len(), parts.digest.is_some()), (100_000, true));
         }
     }
 
@@ -229,14 +220,12 @@ mod tests {
         let path = dir.path().join("file");
         let keys = [(); 2].map(|()| SecretKey::generate().expect("random numbers"));
         fs::write(&path, vec![7_u8; 1000]).expect("the file");
-        let unsigned = match split(&fs::read(&path).expect("the file")) {
-            Seal::None(all) => all.len(),
-            _ => panic!("the seal is missing"),
-        };
+        let unsigned = fs::read(&path).expect("the file").len();
         seal_file(&path).expect("the seal");
-        let digest = |path| match split(&fs::read(path).expect("the file")) {
-            Seal::Fits(sealed) => (sealed.content.len(), sealed.digest),
-            _ => panic!("it is sealed"),
+        let digest = |path| {
+            let bytes = fs::read(path).expect("the file");
+            let parts = split(&bytes).expect("the seal fits");
+            (parts.content.len(), parts.digest.expect("it is sealed"))
         };
         let before = digest(&path);
         for key in [&keys[0], &keys[1], &keys[0]] {
@@ -244,7 +233,7 @@ mod tests {
             assert_eq!(digest(&path), before);
             let bytes = fs::read(&path).expect("the signed file");
             assert_eq!(bytes.len(), unsigned + 96 + 8 + 24);
-            let Seal::Fits(sealed) = split(&bytes) else { panic!("the seal fits") };
+            let sealed = split(&bytes).expect("the seal fits");
             let trusts = |keys: &[&SecretKey]| {
                 let keys: Vec<_> = keys.iter().map(|key| key.public()).collect();
                 check(sealed.content, sealed.signed.as_ref(), &keys)

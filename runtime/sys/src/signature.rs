@@ -307,18 +307,15 @@ impl fmt::Debug for SecretKey {
 impl Signed {
     pub(crate) const LEN: usize = 96;
 
-    pub(crate) fn to_bytes(self) -> [u8; Self::LEN] {
-        let mut bytes = [0; Self::LEN];
-        bytes[..32].copy_from_slice(&self.key);
-        bytes[32..].copy_from_slice(&self.signature);
-        bytes
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        [&self.key[..], &self.signature].concat()
     }
 
-    pub(crate) fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
-        let (mut key, mut signature) = ([0; 32], [0; 64]);
-        key.copy_from_slice(&bytes[..32]);
-        signature.copy_from_slice(&bytes[32..]);
-        Self { key, signature }
+    /// Splits off the signature block at the end of `bytes`.
+    pub(crate) fn split(bytes: &[u8]) -> Option<(&[u8], Self)> {
+        let (rest, signature) = bytes.split_last_chunk()?;
+        let (content, key) = rest.split_last_chunk()?;
+        Some((content, Self { key: *key, signature: *signature }))
     }
 }
 
