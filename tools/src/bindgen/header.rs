@@ -45,8 +45,6 @@ pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, 
             reader.function(entity);
         }
     }
-    reader.all.structs = reader.structs.into_values().filter_map(Result::ok).collect();
-    reader.all.structs.sort_by_key(|of| reader.order.iter().position(|name| *name == of.name));
     Ok(reader.all)
 }
 
@@ -61,8 +59,6 @@ struct Reader {
     all: Declarations,
     /// Visited structs by their ids in libclang: the declaration, or the reason why the struct cannot be declared.
     structs: BTreeMap<String, Result<Struct, String>>,
-    /// Names of the structs in Rust, in the order in which their declarations were completed.
-    order: Vec<String>,
     /// Names of the structs and of their views in Rust.
     names: BTreeSet<String>,
 }
@@ -202,7 +198,7 @@ impl Reader {
         let mut found = self.laid_out(name, ty);
         if let Ok(of) = &mut found {
             of.name = unique_type(&of.name, "Struct", !of.is_pod, &mut self.names);
-            self.order.push(of.name.clone());
+            self.all.structs.push(of.clone());
         }
         if is_identifier(name) {
             self.structs.insert(id, found.clone());
