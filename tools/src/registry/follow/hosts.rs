@@ -11,7 +11,7 @@ use anyhow::{anyhow, bail};
 
 use super::document::{Document, Host};
 use super::event::Event;
-use super::rollout::{Files, Progress, check_age, is_absent, observe, returns};
+use super::rollout::{Files, Progress, check_age, is_absent, observe};
 use super::state::Library;
 use super::status::{Report, process_of};
 use super::{Follower, POLL, read};
@@ -79,7 +79,9 @@ impl Follower<'_> {
                 // Checks the host's report, because an operator may have replaced the file manually. If the host reports this file as
                 // healthy, the file becomes the last good file.
                 let is_healthy = status.is_some_and(|status| runs(status, &file_name, &digest));
-                let is_return = (self.state.is_unfinished || !is_healthy) && returns(known, &library.digest);
+                // Permits an older version if it is the last good library. A document that changes during a rollout may specify this
+                // library, and then it replaces a newer library that not all hosts have reported as healthy.
+                let is_return = (self.state.is_unfinished || !is_healthy) && known == Some(&library.digest);
                 let permits = self.args.allow_older || is_return;
                 check_age(&library.module, present.as_ref(), &library.version, permits)
                     .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
