@@ -141,8 +141,7 @@ impl Locals {
         lock(&self.keys).remove(&key);
         let threads = lock(&self.threads).clone();
         for record in threads {
-            let removed = lock(&record.pending).remove(|waiting| waiting.key() == Some(key));
-            self.forgotten.fetch_add(removed, Ordering::Relaxed);
+            self.discard(&record, |waiting| waiting.key() == Some(key));
         }
         delete()
     }
@@ -161,8 +160,7 @@ impl Locals {
         let record = Record::here();
         let is_of_key = |waiting: &Waiting| waiting.key() == Some(key);
         if is_null {
-            let removed = lock(&record.pending).remove(is_of_key);
-            self.forgotten.fetch_add(removed, Ordering::Relaxed);
+            self.discard(&record, is_of_key);
         } else if !lock(&record.pending).waiting.iter().any(is_of_key) {
             self.add(ledger, &record, Kind::Value(key, destructor));
         }
@@ -189,13 +187,19 @@ impl Locals {
     fn forget(&self, ledger: &Ledger) -> u64 {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for record in threads {
-            self.forgotten.fetch_add(record.forget(ledger), Ordering::Relaxed);
+            self.discard(&record, |waiting| waiting.ledger.is(ledger));
         }
         let keys = std::mem::take(&mut *lock(&self.keys));
         for key in keys.keys() {
             callbacks::delete_key(*key);
         }
         keys.len() as u64
+    }
+
+    /// Discards the selected destructors of a thread without running them.
+    fn discard(&self, record: &Record, is_dropped: impl Fn(&Waiting) -> bool) {
+        let count = lock(&record.pending).waiting.extract_if(.., |waiting| is_dropped(waiting)).count() as u64;
+        self.forgotten.fetch_add(count, Ordering::Relaxed);
     }
 
     /// Records that a thread has pending destructors of this image.
@@ -217,11 +221,8 @@ impl Locals {
         let (live, vanished): (Vec<_>, Vec<_>) =
             threads.into_iter().partition(|record| record.is_here() || kernel::thread_exists(record.tid));
         for record in vanished {
-            let mut pending = lock(&record.pending);
-            let count = pending.remove(|_| true);
-            pending.running.clear();
-            drop(pending);
-            self.forgotten.fetch_add(count, Ordering::Relaxed);
+            self.discard(&record, |_| true);
+            lock(&record.pending).running.clear();
             self.remove_record(&record);
         }
         live
@@ -272,10 +273,6 @@ impl Record {
         Some(Holder { address: Some(address), ..holder })
     }
 
-    fn forget(&self, ledger: &Ledger) -> u64 {
-        lock(&self.pending).remove(|waiting| waiting.ledger.is(ledger))
-    }
-
     /// Runs the pending destructors of the chosen images on the calling thread, which must own the record. First runs the destructors of
     /// thread-locals, then the destructors of key values. Repeats both steps while destructors are pending.
     fn run_pending(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
@@ -315,7 +312,9 @@ impl Record {
         let (ledger, address) = (Arc::clone(&waiting.ledger), waiting.address());
         pending.running.push(Running { ledger, since: Instant::now(), address });
         drop(pending);
-        note(touched, &waiting.ledger);
+        if !touched.iter().any(|known| Arc::ptr_eq(known, &waiting.ledger)) {
+            touched.push(Arc::clone(&waiting.ledger));
+        }
         match waiting.kind {
             Kind::Local(destructor) => destructor.call(),
             Kind::Value(key, destructor) => destructor.destroy(key),
@@ -340,11 +339,6 @@ impl Record {
 impl Pending {
     fn waits_for(&self, ledger: &Ledger) -> bool {
         self.waiting.iter().any(|waiting| waiting.ledger.is(ledger))
-    }
-
-    /// Discards the selected destructors without running them. Returns their number.
-    fn remove(&mut self, is_dropped: impl Fn(&Waiting) -> bool) -> u64 {
-        self.waiting.extract_if(.., |waiting| is_dropped(waiting)).count() as u64
     }
 }
 
@@ -379,7 +373,7 @@ pub(super) fn run_here(chosen: impl Fn(&Ledger) -> bool) -> u64 {
 pub(super) fn forget_here(ledger: &Ledger) {
     if let Some(here) = Record::existing() {
         let locals = &ledger.records.locals;
-        locals.forgotten.fetch_add(here.forget(ledger), Ordering::Relaxed);
+        locals.discard(&here, |waiting| waiting.ledger.is(ledger));
         locals.remove_record(&here);
     }
 }
@@ -434,11 +428,5 @@ pub(super) fn end_here() {
     let started = lock(&here.pending).started.take();
     if let Some(started) = started {
         started.ends();
-    }
-}
-
-fn note(touched: &mut Vec<Arc<Ledger>>, ledger: &Arc<Ledger>) {
-    if !touched.iter().any(|known| Arc::ptr_eq(known, ledger)) {
-        touched.push(Arc::clone(ledger));
     }
 }
