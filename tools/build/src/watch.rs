@@ -233,22 +233,17 @@ fn listen(
     sender: &Sender<SourceEvent>,
 ) {
     loop {
-        let received = raw.recv_timeout(FolderWatch::INTERVAL);
-        let at = match &received {
-            Ok((at, _)) => *at,
-            Err(RecvTimeoutError::Timeout) => Instant::now(),
+        let (at, event) = match raw.recv_timeout(FolderWatch::INTERVAL) {
+            Ok((at, Ok(event))) => (at, Some(event)),
+            Ok((at, Err(error))) => {
+                tracing::warn!("the file watcher reports {error}: a change may have been missed, save again");
+                (at, None)
+            }
+            Err(RecvTimeoutError::Timeout) => (Instant::now(), None),
             Err(RecvTimeoutError::Disconnected) => return,
         };
         // Ignores the error that occurs after the receiver was dropped.
         let send = |path: PathBuf| drop(sender.send(SourceEvent { at, path }));
-        let event = match received {
-            Ok((_, Ok(event))) => Some(event),
-            Ok((_, Err(error))) => {
-                tracing::warn!("the file watcher reports {error}: a change may have been missed, save again");
-                None
-            }
-            Err(_) => None,
-        };
         for folder in arrived(watcher, event.as_ref()) {
             let inputs = lock(inputs);
             let is_configuration = folder.ends_with(CONFIGURATION) && flat.contains(&folder);
@@ -272,22 +267,21 @@ fn listen(
             };
             let is_gone = is_move(event.kind) && !path.exists();
             let is_folder = || is_below(&path, deep) && (is_gone || is_arrival(event.kind) && path.is_dir());
-            if is_arrival(event.kind) && is_next_to_package(&path, flat) && path.is_dir() {
-                // Watches the folder first, because its manifest may be written later.
-                let manifest = path.join("Cargo.toml");
-                lock(inputs).insert(manifest.clone());
+            // Watches a new folder before reporting it, because its manifest or its scripts may be written later.
+            let watch = |folder: &Path, input: PathBuf| {
+                lock(inputs).insert(input);
                 if let Some(watcher) = watcher.upgrade() {
-                    add_flat(&mut lock(&watcher), &path);
+                    add_flat(&mut lock(&watcher), folder);
                 }
+            };
+            if is_arrival(event.kind) && is_next_to_package(&path, flat) && path.is_dir() {
+                let manifest = path.join("Cargo.toml");
+                watch(&path, manifest.clone());
                 Some(manifest).filter(|manifest| manifest.is_file()).into_iter().for_each(send);
             }
             if is_arrival(event.kind) && is_next_to_scripts(&path, deep) && path.is_dir() {
-                // Watches the folder first, because its scripts may be written later.
-                for folder in [path.clone(), path.join(SCRIPT_CLASSES)] {
-                    lock(inputs).insert(folder.join(TAG));
-                    if let Some(watcher) = watcher.upgrade() {
-                        add_flat(&mut lock(&watcher), &folder);
-                    }
+                for folder in [&path, &path.join(SCRIPT_CLASSES)] {
+                    watch(folder, folder.join(TAG));
                 }
                 Some(path.clone()).filter(|folder| !script_files(folder).is_empty()).into_iter().for_each(send);
             }
