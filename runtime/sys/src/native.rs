@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use libloading::Library;
 
-use crate::folder::PrivateFolder;
 use crate::image::Digest;
 use crate::image_error::NativeError;
 use crate::stamp::Stamp;
@@ -136,9 +135,7 @@ impl fmt::Debug for NativeLibrary {
 pub struct UserLibrary {
     // This field is declared first, so that the library is closed before the copy is removed.
     library: NativeLibrary,
-    source: PathBuf,
-    digest: Digest,
-    _folder: PrivateFolder,
+    copy: LibraryCopy,
 }
 
 impl UserLibrary {
@@ -151,13 +148,13 @@ impl UserLibrary {
     /// # Errors
     /// Fails if the library does not exist, if the file is outside of the folder, or if the loader rejects the library.
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
-        let LibraryCopy { source, path, digest, folder } = copy_of(folder, name)?;
+        let copy = copy_of(folder, name)?;
         // SAFETY: our caller vouches for the library; this is a copy of it.
-        let opened = unsafe { NativeLibrary::open(&path) };
-        let library = opened.map_err(|error| UserLibraryError::Open { file: source.clone(), error })?;
+        let opened = unsafe { NativeLibrary::open(&copy.path) };
+        let library = opened.map_err(|error| UserLibraryError::Open { file: copy.source.clone(), error })?;
         // SAFETY: our caller vouches that the library can be closed on drop.
         unsafe { library.mark_unloadable() };
-        Ok(Self { library, source, digest, _folder: folder })
+        Ok(Self { library, copy })
     }
 
     /// Returns the stamp of the library with this name in `folder`. Returns `None` if no such library exists.
@@ -176,13 +173,13 @@ impl UserLibrary {
     /// Returns the digest of the mapped file.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        self.digest
+        self.copy.digest
     }
 
     /// Returns the file that was copied.
     #[must_use]
     pub fn source(&self) -> &Path {
-        &self.source
+        &self.copy.source
     }
 
     /// Returns the mapped file, a private copy.

@@ -75,14 +75,15 @@ pub enum UserLibraryError {
     },
 }
 
-/// Private copy of a library. Dropping `folder` removes the copy.
+/// Private copy of a library. Dropping the value removes the copy.
+#[derive(Debug)]
 pub(crate) struct LibraryCopy {
     /// File that was copied.
     pub(crate) source: PathBuf,
     /// Path of the copy.
     pub(crate) path: PathBuf,
     pub(crate) digest: Digest,
-    pub(crate) folder: PrivateFolder,
+    _folder: PrivateFolder,
 }
 
 /// Finds the library with this name in `folder`, and copies it to a private folder.
@@ -98,7 +99,7 @@ pub(crate) fn copy_of(folder: &Path, name: &str) -> Result<LibraryCopy, UserLibr
     let path = copies.path().join(format!("{name}-{number}{}", std::env::consts::DLL_SUFFIX));
     let written = create_private(&path).and_then(|mut file| file.write_all(&bytes));
     written.map_err(not_copied(&source, copies.path()))?;
-    Ok(LibraryCopy { source, path, digest, folder: copies })
+    Ok(LibraryCopy { source, path, digest, _folder: copies })
 }
 
 /// Returns the possible file names of a library: with the suffix of the platform, and with and without the prefix of the platform.
