@@ -92,7 +92,8 @@ fn write_rig(dir: &Path, more: &str) {
     fs::write(rig.join("src/main.rs"), "fn main() {}").unwrap();
 }
 
-/// Opens a session of a package of scripts in `dir`, and of the host `rig`. The build of the host fails if its manifest is missing.
+/// Opens a session of a package of scripts in `dir`, and of the host `rig`. Returns after the package was loaded. The build of the host
+/// fails if its manifest is missing.
 fn session(dir: &Path) -> Session<Accepting> {
     let (tale, rig) = (dir.join("Tale"), dir.join("rig"));
     fs::create_dir(&tale).unwrap();
@@ -103,7 +104,9 @@ fn session(dir: &Path) -> Session<Accepting> {
     let sources = Sources::watch(vec![tale], Some(&package)).unwrap();
     let program = HostProgram { program: "/bin/false".into(), args: Vec::new() };
     let host = HostSources::new(package, program, false);
-    Session::open(sources, BuildOptions::default(), accepting(), Some(host)).unwrap()
+    let mut session = Session::open(sources, BuildOptions::default(), accepting(), Some(host)).unwrap();
+    wait(&mut session, 1, "Started");
+    session
 }
 
 /// Writes an empty plugin. `more` is the end of its manifest.
@@ -139,7 +142,6 @@ fn wait(session: &mut Session<Accepting>, loads: usize, last: &str) {
 fn edits_are_loaded_although_the_new_host_does_not_build() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     session.host.as_mut().unwrap().is_stale = true;
     session.restart_world();
     wait(&mut session, 1, "NotBuilt");
@@ -153,7 +155,6 @@ fn a_host_is_up_to_date_although_the_next_build_does_not_start() {
     let dir = tempfile::tempdir().unwrap();
     write_rig(dir.path(), "");
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     // No program starts with a NUL in an argument.
     let manifest = "\0/Cargo.toml".into();
     let plugins = PluginFolder { manifest, plugins: Vec::new(), left_out: Vec::new() };
@@ -175,7 +176,6 @@ fn a_host_that_changed_during_a_pause_is_built_after_the_pause() {
     let dir = tempfile::tempdir().unwrap();
     write_rig(dir.path(), "");
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     session.options.target_dir = Some(dir.path().join("target"));
     session.host.as_mut().unwrap().restarts = true;
     session.set_mode(Mode::Paused);
@@ -206,7 +206,6 @@ fn a_deleted_program_of_the_host_is_built_with_the_next_edit_or_restart() {
     let dir = tempfile::tempdir().unwrap();
     write_rig(dir.path(), "");
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     session.options.target_dir = Some(dir.path().join("target"));
     let program = dir.path().join("target/debug/rig");
     session.host.as_mut().unwrap().program.program = program.clone();
@@ -262,7 +261,6 @@ fn a_lock_file_is_a_change_unless_the_build_may_write_it() {
 fn a_renamed_program_of_the_host_runs_after_the_restart() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     session.options.target_dir = Some(dir.path().join("target"));
     let mut restart = |more: &str, last: &str| {
         write_rig(dir.path(), more);
@@ -286,7 +284,6 @@ fn a_renamed_program_of_the_host_runs_after_the_restart() {
 fn a_program_of_the_host_is_watched_in_another_folder() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     let main = other.path().canonicalize().unwrap().join("rig/src/main.rs");
     let manifest = dir.path().canonicalize().unwrap().join("rig/Cargo.toml");
     let changed = |path: &Path| format!("HostChanged {{ changed: [{path:?}]");
@@ -304,7 +301,6 @@ fn a_program_of_the_host_is_watched_in_another_folder() {
 fn a_host_whose_build_never_ran_has_not_failed() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     let job = Job::start(None, &[], &[0].into(), &session.targets, &session.options).unwrap().unwrap();
     let source = std::io::ErrorKind::NotFound.into();
     session.not_built(job, BuildError::CargoNotRun { program: "cargo".into(), source });
@@ -316,7 +312,6 @@ fn a_host_whose_build_never_ran_has_not_failed() {
 fn a_build_during_a_restart_waits_for_the_new_process() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     session.leaving = Some(Duration::MAX);
     let save = |health: &str| {
         let text = format!("class Hero extends Object; var int {health};");
@@ -345,7 +340,6 @@ fn a_build_during_a_restart_waits_for_the_new_process() {
 fn a_build_after_a_crash_is_not_to_blame_for_the_crash() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     // The crash is reported later, because the report contains a backtrace.
     session.world.has_ended = true;
     fs::write(dir.path().join("Tale/Hero.uc"), "class Hero extends Object; var int Health;").unwrap();
@@ -359,7 +353,6 @@ fn a_build_after_a_crash_is_not_to_blame_for_the_crash() {
 fn a_new_host_is_suspected_before_the_build_of_the_plugins() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     let host = session.host.as_mut().unwrap();
     host.is_due = true;
     assert!(host.begin_restart());
@@ -375,7 +368,6 @@ fn a_new_host_is_suspected_before_the_build_of_the_plugins() {
 fn plugins_that_were_built_with_older_glue_are_built_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = session(dir.path());
-    wait(&mut session, 1, "Started");
     let job = Job::start(None, &[], &[1].into(), &session.targets, &session.options).unwrap().unwrap();
     session.rewritten.push(dir.path().join("Tale/glue.rs"));
     let (rendered, command, inputs) = (String::new(), String::new(), Vec::new());
