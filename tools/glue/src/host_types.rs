@@ -86,11 +86,7 @@ impl<'a> HostNames<'a> {
     fn form(&self, ty: &TypeText) -> Form {
         let in_property = |of: Option<String>| of.map_or(Form::Value, Form::Property);
         match ty {
-            TypeText::Plain(kind) => match plain(*kind) {
-                Form::Native(ty) => Form::Native(self.of_host(&ty)),
-                Form::Property(ty) => Form::Property(self.of_host(&ty)),
-                other => other,
-            },
+            TypeText::Plain(kind) => self.form_of_kind(*kind),
             TypeText::Struct(path) => {
                 let is_declared = self.structure(path).is_some();
                 let is_known = if is_declared { self.structs.contains(&**path) } else { !self.is_class(path) };
@@ -116,6 +112,18 @@ impl<'a> HostNames<'a> {
                     _ => Form::Value,
                 }
             }
+        }
+    }
+
+    /// Returns the representation of a kind that contains no other type and refers to no declaration, such as numbers and strings.
+    fn form_of_kind(&self, kind: PropertyKind) -> Form {
+        let name = || self.of_host(kind.text().unwrap_or_default());
+        match kind {
+            PropertyKind::BOOL | PropertyKind::STRING | PropertyKind::NAME => Form::Native(name()),
+            PropertyKind::UTF8_STRING | PropertyKind::ANSI_STRING | PropertyKind::FIELD_PATH => Form::Property(name()),
+            PropertyKind::TEXT => Form::Property(self.of_host("LocalText")),
+            number if number.is_number() => Form::Native(name()),
+            _ => Form::Value,
         }
     }
 
@@ -222,15 +230,3 @@ impl<'a> HostNames<'a> {
 
 /// Maximum number of parameters of a typed function. Functions with more parameters are called with `Value`s.
 pub(crate) const MOST_PARAMS: usize = 8;
-
-/// Returns the representation of a kind that contains no other type and refers to no declaration, such as numbers and strings.
-fn plain(kind: PropertyKind) -> Form {
-    let name = || kind.text().unwrap_or_default().to_owned();
-    match kind {
-        PropertyKind::BOOL | PropertyKind::STRING | PropertyKind::NAME => Form::Native(name()),
-        PropertyKind::UTF8_STRING | PropertyKind::ANSI_STRING | PropertyKind::FIELD_PATH => Form::Property(name()),
-        PropertyKind::TEXT => Form::Property("LocalText".to_owned()),
-        number if number.is_number() => Form::Native(name()),
-        _ => Form::Value,
-    }
-}
