@@ -61,9 +61,8 @@ fn decides(name: &str) -> bool {
 fn compiler(cargo: &Command) -> String {
     static CACHE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut cache = lock(&CACHE);
-    let rustc = cargo.get_envs().find(|(name, _)| *name == "RUSTC").and_then(|(_, value)| value).map(ToOwned::to_owned);
-    let program = rustc.clone().unwrap_or_else(|| cargo.get_program().to_owned());
-    let mut command = Command::new(program);
+    let rustc = cargo.get_envs().find(|(name, _)| *name == "RUSTC").and_then(|(_, value)| value);
+    let mut command = Command::new(rustc.unwrap_or(cargo.get_program()));
     if rustc.is_none() {
         command.args(cargo.get_args());
     }
