@@ -45,9 +45,8 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Returns the findings for a new build that a host rejects before the host maps the file.
-    pub(super) fn refused(module: &str, reason: String) -> Self {
-        let (item, change) = (module.to_owned(), "refused before it is mapped".to_owned());
-        Self { host: vec![Finding { effect: Breaks, item, change, consequence: reason }], plugins: Vec::new() }
+    pub(super) fn refused(module: &str, reason: &str) -> Self {
+        Self { host: vec![finding(Breaks, module, "refused before it is mapped", reason)], plugins: Vec::new() }
     }
 
     /// Returns the number of changes that break the host or other plugins.

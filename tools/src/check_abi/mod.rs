@@ -70,7 +70,7 @@ fn findings(args: &Args) -> Result<Findings, Error> {
     let before = Inspected::of(&old, &manifest, &declared);
     match ManifestInfo::peek_declared(&new) {
         Ok((manifest, declared)) => Ok(compare(&before, &Inspected::of(&new, &manifest, &declared))),
-        Err(error) if is_refusal(&error) => Ok(Findings::refused(before.name, error.to_string())),
+        Err(error) if is_refusal(&error) => Ok(Findings::refused(before.name, &error.to_string())),
         Err(error) => Err(anyhow!("could not read NEW: {error}")),
     }
 }
