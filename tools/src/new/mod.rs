@@ -178,7 +178,6 @@ fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> R
             ref several => format!("use {glue}::{{{}}};\n", several.join(", ")),
         },
     );
-    placeholders.insert("base", base.to_owned());
     placeholders.insert("class", host.free_class(&name.camel()));
     placeholders.insert("plugins", host.package.clone());
     placeholders.insert("events", host.events.iter().map(Event::source).collect());
