@@ -204,6 +204,12 @@ impl HotFrames {
         Opened { depth, height }
     }
 
+    /// Checks if an open frame has no number. The stack of red frames then lists its name.
+    #[inline]
+    pub(crate) fn is_unnamed(&self, frame: Opened) -> bool {
+        self.numbers.get(frame.depth).is_none_or(|number| number.get() == FrameNumber::NONE)
+    }
+
     /// Closes a frame. Returns `false` if the caller must end borrows, or must run operations that were deferred to the end of the frame.
     #[inline]
     pub(crate) fn close(&self, opened: Opened) -> bool {

@@ -93,11 +93,11 @@ impl RedStack {
     }
 
     /// Variant of [`RedStack::open`] for a hook or a method of a class in the module of `gate`. The frame stores the number of its name.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open_hook(&self, gate: &Gate, name: &FrameName) -> Result<OpenFrame<'_>, CallError> {
         let tag = gate.tag();
         let pop = match self.hot.open(name.number(&self.hot, tag.id)) {
-            Some(opened) => Pop { stack: self, opened, is_listed: false },
+            Some(opened) => Pop { stack: self, opened },
             None => self.open_listed(name.text())?,
         };
         Ok(OpenFrame { pop, _published: self.activities.call(&tag.name, name.text()) })
@@ -121,7 +121,7 @@ impl RedStack {
     #[inline]
     fn push(&self, what: &Rc<str>) -> Pop<'_> {
         self.frames.borrow_mut().push(Rc::clone(what));
-        Pop { stack: self, opened: self.hot.open_unnamed(), is_listed: true }
+        Pop { stack: self, opened: self.hot.open_unnamed() }
     }
 
     /// Removes the name of the latest frame in `frames`. Not inlined, because frames of hooks have no name in `frames`.
@@ -183,21 +183,28 @@ impl OpenFrame<'_> {
     /// Returns `true` if [`HotFrames::inside`] counts the frame for its module.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
-        !self.pop.is_listed
+        !self.pop.is_listed()
     }
 }
 
 struct Pop<'a> {
     stack: &'a RedStack,
     opened: hot::Opened,
-    /// Set if the name of the frame is in `frames`.
-    is_listed: bool,
+}
+
+impl Pop<'_> {
+    /// Checks if the name of the frame is in `frames`. A flag in this value would take several nanoseconds per hook: a copy of the value
+    /// would read the flag and its padding at once, and wait for the separate writes.
+    #[inline]
+    fn is_listed(&self) -> bool {
+        self.stack.hot.is_unnamed(self.opened)
+    }
 }
 
 impl Drop for Pop<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.is_listed {
+        if self.is_listed() {
             self.stack.unlist();
         }
         if !self.stack.hot.close(self.opened) {
