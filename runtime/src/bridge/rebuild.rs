@@ -260,7 +260,7 @@ fn restore(core: &Core, rebuilding: &Rebuilding, object: ObjectHandle, unpacked:
     // Most objects have few kept fields, and need no allocation here. `push` is inlined. `extend` calls a function for every object.
     let mut kept = SmallVec::<[KeptView<'_>; 4]>::new();
     of_file.of(object).for_each(|field| kept.push(field));
-    if named.is_empty() && kept.is_empty() {
+    if named.is_empty() && kept.is_empty() && core.pairs.has_unbuilt() {
         // Before the commit, copies the fields of a part that an earlier reload has put off, because a rollback needs these fields.
         named = match core.world.mode.is_before_commit() {
             true => core.pairs.unbuilt(object),

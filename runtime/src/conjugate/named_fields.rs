@@ -29,17 +29,22 @@ impl NamedFields {
         entry.map(|(_, fields)| &**fields).unwrap_or_default()
     }
 
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Removes and returns the fields of an object. Returns no fields for an object without an entry.
     #[inline]
     pub(crate) fn take(&mut self, object: ObjectHandle) -> Vec<KeptField> {
-        if self.count == 0 { Vec::new() } else { self.take_listed(object) }
+        if self.is_empty() { Vec::new() } else { self.take_listed(object) }
     }
 
     fn take_listed(&mut self, object: ObjectHandle) -> Vec<KeptField> {
         let entry = self.entries.get_mut(object.index() as usize).filter(|(owner, _)| *owner == object);
         let fields = entry.map(|(_, fields)| std::mem::take(fields)).unwrap_or_default();
         self.count -= usize::from(!fields.is_empty());
-        if self.count == 0 {
+        if self.is_empty() {
             self.entries = Vec::new();
         }
         fields
@@ -47,7 +52,7 @@ impl NamedFields {
 
     /// Adds the entries of `newer`. An entry replaces the existing entry with the slot of its object.
     pub(super) fn merge(&mut self, newer: Self) {
-        if self.count == 0 {
+        if self.is_empty() {
             *self = newer;
             return;
         }

@@ -153,6 +153,12 @@ impl Pairs {
         self.late.borrow().clone()
     }
 
+    /// Checks if the kept fields of a part that is not yet built exist.
+    #[inline]
+    pub(crate) fn has_unbuilt(&self) -> bool {
+        !self.unbuilt.borrow().is_empty()
+    }
+
     /// Returns a copy of the kept fields of a part that is not yet built.
     pub(crate) fn unbuilt(&self, object: ObjectHandle) -> Vec<KeptField> {
         self.unbuilt.borrow().get(object).to_vec()
