@@ -91,6 +91,23 @@ pub enum Root {
     Default(Reg, Rc<str>, String),
 }
 
+impl Root {
+    /// Returns the place without steps.
+    pub(crate) fn place(self) -> Place {
+        Place { root: self, steps: Vec::new() }
+    }
+}
+
+impl Place {
+    /// Returns the register of a place that is a whole register. Returns `None` for all other places.
+    pub(crate) fn register(&self) -> Option<Reg> {
+        match self.root {
+            Root::Register(reg) if self.steps.is_empty() => Some(reg),
+            _ => None,
+        }
+    }
+}
+
 /// Step of an access path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Step {

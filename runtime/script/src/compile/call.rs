@@ -3,14 +3,14 @@
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
+use super::FunctionCompiler;
 use super::effects::{arg_expr, changes, is_out, writes};
-use super::{FunctionCompiler, Location};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
 /// Copy of an out value back to its place. The compiler emits this copy after the call.
 struct Back {
     from: Reg,
-    to: Location,
+    to: Place,
     by: Option<(Conversion, Type)>,
 }
 
@@ -33,18 +33,16 @@ impl FunctionCompiler {
             args.push(match arg {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
                 Arg::Skipped => Argument::Skipped,
-                Arg::Out(expr) => match self.location(expr, written) {
-                    Location::In(reg) if !has_copies => Argument::Out(reg),
-                    to => {
+                Arg::Out(expr) => {
+                    let to = self.location(expr, written);
+                    let mut from = self.load(&to, &expr.ty);
+                    if has_copies && to.register().is_some() {
                         // Copies a variable now, because later arguments may change it.
-                        let from = match &to {
-                            Location::In(reg) => self.copied(*reg, &expr.ty),
-                            Location::At(_) => self.load(&to, &expr.ty),
-                        };
-                        backs.push(Back { from, to, by: None });
-                        Argument::Out(from)
+                        from = self.copied(from, &expr.ty);
                     }
-                },
+                    backs.push(Back { from, to, by: None });
+                    Argument::Out(from)
+                }
                 Arg::OutConverted(expr, inward, outward) => {
                     let to = self.location(expr, written);
                     let before = self.load(&to, &expr.ty);
@@ -52,11 +50,14 @@ impl FunctionCompiler {
                     backs.push(Back { from, to, by: Some((outward.clone(), expr.ty.clone())) });
                     Argument::Out(from)
                 }
-                Arg::Wildcard(expr) => match self.location(expr, later) {
-                    Location::In(reg) => Argument::In(reg),
-                    Location::At(place) if placed == Some(at) => Argument::Place(self.place_number(&place)),
-                    location @ Location::At(_) => Argument::Copied(self.load(&location, &expr.ty)),
-                },
+                Arg::Wildcard(expr) => {
+                    let place = self.location(expr, later);
+                    match place.register() {
+                        Some(reg) => Argument::In(reg),
+                        None if placed == Some(at) => Argument::Place(self.place_number(&place)),
+                        None => Argument::Copied(self.load(&place, &expr.ty)),
+                    }
+                }
             });
         }
         self.copy_overlapping(call, &mut args);
@@ -103,19 +104,14 @@ impl FunctionCompiler {
     }
 
     /// Returns true if the access path of the place uses the register.
-    pub(super) fn needs(&self, to: &Location, reg: Reg) -> bool {
+    pub(super) fn needs(&self, to: &Place, reg: Reg) -> bool {
         let same = |one: Reg| self.whole(one) == self.whole(reg);
-        match to {
-            Location::In(one) => same(*one),
-            Location::At(Place { root, steps }) => {
-                let root = match root {
-                    Root::Register(one) | Root::Of(one, ..) | Root::Default(one, ..) => same(*one),
-                    Root::OfSelf(..) => false,
-                };
-                let by = |step: &Step| matches!(step, Step::Element(one) | Step::FixedElement(one, _) if same(*one));
-                root || steps.iter().any(by)
-            }
-        }
+        let root = match to.root {
+            Root::Register(one) | Root::Of(one, ..) | Root::Default(one, ..) => same(one),
+            Root::OfSelf(..) => false,
+        };
+        let by = |step: &Step| matches!(step, Step::Element(one) | Step::FixedElement(one, _) if same(*one));
+        root || to.steps.iter().any(by)
     }
 
     fn callee(&mut self, callee: &Callee, later: bool) -> Target {
@@ -136,19 +132,15 @@ impl FunctionCompiler {
                 let location = match (&delegate.kind, of) {
                     // Reads the delegate from the object in the register, so that the object is evaluated once.
                     (ExprKind::Property { owner, name, .. }, Some(of)) => {
-                        let root = Root::Of(of, owner.clone(), name.clone());
-                        Location::At(Place { root, steps: Vec::new() })
+                        Root::Of(of, owner.clone(), name.clone()).place()
                     }
                     _ if is_elsewhere(delegate) => {
                         self.line = delegate.line;
                         self.location(delegate, later)
                     }
-                    _ => Location::In(self.operand(delegate, later)),
+                    _ => Root::Register(self.operand(delegate, later)).place(),
                 };
-                let place = match &location {
-                    Location::At(place) => Some(self.place_number(place)),
-                    Location::In(_) => None,
-                };
+                let place = location.register().is_none().then(|| self.place_number(&location));
                 let delegate = self.load(&location, &delegate.ty);
                 Target::Delegate { delegate, place, object: of, fallback: fallback.clone() }
             }

@@ -2,9 +2,9 @@
 
 use alcedo_uc::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
 
+use super::FunctionCompiler;
 use super::effects::writes;
-use super::{FunctionCompiler, Location};
-use crate::code::{At, Ins, Reg, Register};
+use crate::code::{At, Ins, Place, Reg, Register};
 
 impl FunctionCompiler {
     /// Evaluates an expression. Returns the register with its value. The caller must not write to this register.
@@ -82,7 +82,7 @@ impl FunctionCompiler {
                 let location = self.location(place, false);
                 let before = self.load(&location, &place.ty);
                 // Uses a temporary, because the access path of the place may use the target register, as in `i = a[i]++`.
-                if matches!(location, Location::At(_)) && !self.is_temp(to) && self.needs(&location, to) {
+                if location.register().is_none() && !self.is_temp(to) && self.needs(&location, to) {
                     let kept = self.copied(before, &place.ty);
                     self.step_at(&location, place, *up);
                     self.emit(Ins::Copy { to, from: kept });
@@ -90,7 +90,7 @@ impl FunctionCompiler {
                 }
                 self.emit(Ins::Copy { to, from: before });
                 // Skips the step if the target is the place itself, because `i = i++` does not change `i`.
-                if !matches!(location, Location::In(reg) if reg == to) {
+                if location.register() != Some(to) {
                     self.step_at(&location, place, *up);
                 }
             }
@@ -181,7 +181,7 @@ impl FunctionCompiler {
         self.step_at(&location, place, up)
     }
 
-    fn step_at(&mut self, location: &Location, place: &Expr, up: bool) -> Reg {
+    fn step_at(&mut self, location: &Place, place: &Expr, up: bool) -> Reg {
         let num = match &place.ty {
             Type::Num(num) => *num,
             _ => Num::I32,
@@ -193,13 +193,10 @@ impl FunctionCompiler {
     }
 
     /// Applies an operator to a place, as in a compound assignment. Returns the register of the new value.
-    fn change(&mut self, op: &Binary, location: &Location, ty: &Type, by: (Reg, &Type)) -> Reg {
+    fn change(&mut self, op: &Binary, location: &Place, ty: &Type, by: (Reg, &Type)) -> Reg {
         let before = self.load(location, ty);
         // If the place is a register, the result is written directly to this register.
-        let to = match location {
-            Location::In(reg) => *reg,
-            Location::At(_) => self.temp(ty),
-        };
+        let to = location.register().unwrap_or_else(|| self.temp(ty));
         self.operate(op, (before, ty), by, to);
         self.store(location, to);
         to
@@ -213,7 +210,7 @@ impl FunctionCompiler {
         for (at, arg) in rest.iter().enumerate() {
             args.push(self.safe(arg, rest[at + 1..].iter().any(writes)));
         }
-        let place = self.place_number(&location.place());
+        let place = self.place_number(&location);
         self.line = line;
         self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
     }

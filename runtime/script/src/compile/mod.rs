@@ -109,21 +109,6 @@ impl Key {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(super) enum Location {
-    In(Reg),
-    At(Place),
-}
-
-impl Location {
-    fn place(self) -> Place {
-        match self {
-            Self::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },
-            Self::At(place) => place,
-        }
-    }
-}
-
 impl FunctionCompiler {
     fn make(
         &mut self,
@@ -216,7 +201,7 @@ impl FunctionCompiler {
             Type::Struct(_) => self.emit(Ins::Init { to: reg }),
             Type::Fixed(_, count) => {
                 let count = self.constant(Const::Int(i128::from(*count)), &Type::INT);
-                let place = self.place_number(&Location::In(reg).place());
+                let place = self.place_number(&Root::Register(reg).place());
                 self.emit(Ins::Intrinsic { what: Intrinsic::ArrayAdd, place, args: vec![count], to: None });
             }
             _ => {}

@@ -2,47 +2,47 @@
 
 use alcedo_uc::hir::{Expr, ExprKind, Type};
 
+use super::FunctionCompiler;
 use super::effects::writes;
-use super::{FunctionCompiler, Location};
 use crate::code::{Ins, Place, Reg, Register, Root, Step};
 
 impl FunctionCompiler {
     /// Compiles the access path of an expression. Evaluates the operands of this path, such as indices. `later_writes` is true if later
     /// code may change these operands before the place is used.
-    pub(super) fn location(&mut self, expr: &Expr, later_writes: bool) -> Location {
+    pub(super) fn location(&mut self, expr: &Expr, later_writes: bool) -> Place {
         match &expr.kind {
-            ExprKind::Local(id) => Location::In(self.local(*id)),
-            ExprKind::Field { base, field, .. } => match self.location(base, later_writes) {
-                Location::In(reg) => Location::In(self.field(reg, field)),
-                Location::At(mut place) => {
-                    place.steps.push(Step::Field(field.clone()));
-                    Location::At(place)
+            ExprKind::Local(id) => Root::Register(self.local(*id)).place(),
+            ExprKind::Field { base, field, .. } => {
+                let mut place = self.location(base, later_writes);
+                match place.register() {
+                    Some(reg) => place.root = Root::Register(self.field(reg, field)),
+                    None => place.steps.push(Step::Field(field.clone())),
                 }
-            },
+                place
+            }
             ExprKind::Index(base, index) => {
-                let mut place = self.location(base, later_writes || writes(index)).place();
+                let mut place = self.location(base, later_writes || writes(index));
                 // Copies a constant index to a register, because an element step requires an index register.
                 let at = self.operand(index, later_writes);
                 place.steps.push(match &base.ty {
                     Type::Fixed(_, count) => Step::FixedElement(at, *count),
                     _ => Step::Element(at),
                 });
-                Location::At(place)
+                place
             }
             ExprKind::Property { object, owner, name } => {
                 let root = match object.as_deref().filter(|object| !matches!(object.kind, ExprKind::SelfObject)) {
                     None => Root::OfSelf(owner.clone(), name.clone()),
                     Some(object) => Root::Of(self.operand(object, later_writes), owner.clone(), name.clone()),
                 };
-                Location::At(Place { root, steps: Vec::new() })
+                root.place()
             }
             ExprKind::DefaultProperty { class, owner, name } => {
-                let root = Root::Default(self.operand(class, later_writes), owner.clone(), name.clone());
-                Location::At(Place { root, steps: Vec::new() })
+                Root::Default(self.operand(class, later_writes), owner.clone(), name.clone()).place()
             }
             _ => {
                 let reg = self.expr(expr);
-                Location::In(self.in_frame(reg, &expr.ty))
+                Root::Register(self.in_frame(reg, &expr.ty)).place()
             }
         }
     }
@@ -71,22 +71,19 @@ impl FunctionCompiler {
         at as u16
     }
 
-    pub(super) fn load(&mut self, location: &Location, ty: &Type) -> Reg {
-        match location {
-            Location::In(reg) => *reg,
-            Location::At(place) => {
-                let (to, place) = (self.temp(ty), self.place_number(place));
-                self.emit(Ins::Load { to, place });
-                to
-            }
-        }
+    pub(super) fn load(&mut self, place: &Place, ty: &Type) -> Reg {
+        place.register().unwrap_or_else(|| {
+            let (to, place) = (self.temp(ty), self.place_number(place));
+            self.emit(Ins::Load { to, place });
+            to
+        })
     }
 
-    pub(super) fn store(&mut self, location: &Location, from: Reg) {
-        match location {
-            Location::In(reg) if *reg == from => {}
-            Location::In(reg) => self.emit(Ins::Copy { to: *reg, from }),
-            Location::At(place) => {
+    pub(super) fn store(&mut self, place: &Place, from: Reg) {
+        match place.register() {
+            Some(reg) if reg == from => {}
+            Some(to) => self.emit(Ins::Copy { to, from }),
+            None => {
                 let place = self.place_number(place);
                 self.emit(Ins::Store { place, from });
             }

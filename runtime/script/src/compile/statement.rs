@@ -2,8 +2,8 @@
 
 use alcedo_uc::hir::{Arm, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type};
 
+use super::FunctionCompiler;
 use super::effects::writes;
-use super::{FunctionCompiler, Location};
 use crate::code::{At, Ins, Step};
 
 impl FunctionCompiler {
@@ -22,7 +22,7 @@ impl FunctionCompiler {
             StmtKind::SetLength(array, length) => {
                 let location = self.location(array, writes(length));
                 let length = self.expr(length);
-                let place = self.place_number(&location.place());
+                let place = self.place_number(&location);
                 self.emit(Ins::SetLength { place, length });
             }
             StmtKind::If(condition, yes, no) => {
@@ -105,24 +105,20 @@ impl FunctionCompiler {
 
     fn assign(&mut self, place: &Expr, value: &Expr) {
         let line = self.line;
-        match self.location(place, writes(value)) {
-            Location::In(reg) => {
-                self.line = line;
-                self.expr_into(value, reg);
-            }
-            location @ Location::At(_) => {
-                let from = self.expr(value);
-                // Copies a constant to the frame, because a store requires a source register in the frame. Only stores of structs and
-                // arrays also accept constants.
-                let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
-                    from
-                } else {
-                    self.in_frame(from, &value.ty)
-                };
-                self.line = line;
-                self.store(&location, from);
-            }
+        let location = self.location(place, writes(value));
+        if let Some(reg) = location.register() {
+            self.line = line;
+            self.expr_into(value, reg);
+            return;
         }
+        let mut from = self.expr(value);
+        // Copies a constant to the frame, because a store requires a source register in the frame. Only stores of structs and arrays also
+        // accept constants.
+        if !matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
+            from = self.in_frame(from, &value.ty);
+        }
+        self.line = line;
+        self.store(&location, from);
     }
 
     fn for_each(
@@ -138,7 +134,7 @@ impl FunctionCompiler {
             other => other.clone(),
         };
         // Reserves these registers while the body is compiled, so that temporaries of the body use different registers.
-        let location = self.location(array, true);
+        let mut place = self.location(array, true);
         // A fixed array of none also has all its elements.
         let length = match &array.ty {
             Type::Fixed(_, count) => self.constant(Const::Int(i128::from(*count)), &Type::INT),
@@ -148,10 +144,9 @@ impl FunctionCompiler {
         let held = std::mem::take(&mut self.used);
         let zero = self.constant(Const::Int(0), &Type::INT);
         self.emit(Ins::Copy { to: at, from: zero });
-        let mut one = location.place();
-        let whole = self.place_number(&one);
-        one.steps.push(Step::Element(at));
-        let one = self.place_number(&one);
+        let whole = self.place_number(&place);
+        place.steps.push(Step::Element(at));
+        let one = self.place_number(&place);
         let top = self.here();
         if !matches!(array.ty, Type::Fixed(..)) {
             self.emit(Ins::Intrinsic { what: Intrinsic::Length, place: whole, args: Vec::new(), to: Some(length) });
