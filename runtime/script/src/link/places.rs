@@ -80,12 +80,6 @@ impl Linker<'_> {
         Ok(LinkedPlace { root, steps: steps.into(), property: at })
     }
 
-    /// Returns the offset of a place in `self`. Returns `None` if the place is in a different object or its path contains an array element.
-    fn in_self(place: &LinkedPlace) -> Option<u32> {
-        let LinkedRoot::OfSelf(offset) = place.root else { return None };
-        Self::fields(&place.steps).map(|more| offset + more)
-    }
-
     /// Returns the total offset of the steps. Returns `None` if a step is an array element.
     fn fields(steps: &[LinkedStep]) -> Option<u32> {
         steps.iter().try_fold(0, |sum, step| match step {
@@ -100,7 +94,8 @@ impl Linker<'_> {
         if slot.property.ty != place.property.ty {
             return Err(format!("a {} is loaded into a {}", place.property.ty, slot.property.ty));
         }
-        self.access(Some(slot.offset), place, true, |place| Slow::Load(slot, place))
+        self.access(Some(slot.offset), place, true, |place| Slow::Load(slot, place));
+        Ok(())
     }
 
     /// Emits one instruction that reads the length of an array. If the place needs a slow operation, emits no instruction and returns
@@ -110,9 +105,9 @@ impl Linker<'_> {
         if !matches!(place.property.ty, PropertyType::Array(_)) {
             return Ok(false);
         }
-        let (op, array) = match (Self::in_self(&place), &place.root, Self::fields(&place.steps)) {
-            (Some(offset), ..) => (OpCode::LengthOfSelf, offset),
-            (None, LinkedRoot::Slot(slot), Some(more)) => (OpCode::Length, u32::from(slot.offset) + more),
+        let (op, array) = match (&place.root, Self::fields(&place.steps)) {
+            (LinkedRoot::OfSelf(offset), Some(more)) => (OpCode::LengthOfSelf, offset + more),
+            (LinkedRoot::Slot(slot), Some(more)) => (OpCode::Length, u32::from(slot.offset) + more),
             _ => return Ok(false),
         };
         self.expect_index(to)?;
@@ -129,86 +124,58 @@ impl Linker<'_> {
             return Err(format!("a {ty} is stored in a {}", place.property.ty));
         }
         let reg = if let Source::Slot(slot) = &source { Some(slot.offset) } else { None };
-        self.access(reg, place, false, |place| Slow::Store(place, source))
-    }
-
-    /// Emits a load or store of a register. If the value is copied bytewise, emits one instruction. Otherwise, emits a slow operation.
-    fn access(
-        &mut self,
-        reg: Option<u16>,
-        place: LinkedPlace,
-        is_load: bool,
-        slow: impl FnOnce(LinkedPlace) -> Slow,
-    ) -> Checked<()> {
-        use OpCode as D;
-        let choose = |load: OpCode, store: OpCode| if is_load { load } else { store };
-        let align = place.property.ty.align();
-        match reg.zip(Self::fast_place(&place)) {
-            Some((reg, Fast::InSelf(offset, size))) => {
-                let op = match (size, align) {
-                    (1, _) => choose(D::LoadSelf1, D::StoreSelf1),
-                    (4, 4) => choose(D::LoadSelf4, D::StoreSelf4),
-                    (8, 8) => choose(D::LoadSelf8, D::StoreSelf8),
-                    _ => choose(D::LoadSelfBytes, D::StoreSelfBytes),
-                };
-                self.emit(op, reg, 0, size, offset, 0);
-            }
-            Some((reg, Fast::Element { in_self, array, index, size })) => {
-                let op = match (in_self, size, align) {
-                    (true, 4, 4) => choose(D::LoadSelfElement4, D::StoreSelfElement4),
-                    (true, ..) => choose(D::LoadSelfElement, D::StoreSelfElement),
-                    (false, 4, 4) => choose(D::LoadElement4, D::StoreElement4),
-                    (false, ..) => choose(D::LoadElement, D::StoreElement),
-                };
-                let at = self.slow.len() as u32;
-                self.slow.push(slow(place));
-                self.emit(op, reg, index, size, array, at);
-            }
-            Some((reg, Fast::Other(object, size, more))) => {
-                let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
-                let at = self.others.len() as u32;
-                self.others.push(OtherProperty { offset: other.offset + more, ..other });
-                self.emit(choose(D::LoadOther, D::StoreOther), reg, object, size, at, 0);
-            }
-            None => self.emit_slow(slow(place)),
-        }
+        self.access(reg, place, false, |place| Slow::Store(place, source));
         Ok(())
     }
 
-    /// Returns the fast access to a place whose value is copied bytewise. Returns `None` if the access needs a slow operation.
-    fn fast_place(place: &LinkedPlace) -> Option<Fast> {
-        let size = u16::try_from(plain_size(&place.property.ty)?).ok()?;
-        if let Some(offset) = Self::in_self(place) {
-            return Some(Fast::InSelf(offset, size));
-        }
-        if let LinkedRoot::Of(object, _) = &place.root {
-            // Requires an initial value of zero bytes, because a fast access reads zero bytes if the object is `None`.
-            return Self::fields(&place.steps)
-                .filter(|_| initial(&place.property.ty).is_none())
-                .map(|more| Fast::Other(*object, size, more));
-        }
+    /// Emits a load or store of a register. If the value is copied bytewise, emits one instruction. Otherwise, emits a slow operation.
+    fn access(&mut self, reg: Option<u16>, place: LinkedPlace, is_load: bool, slow: impl FnOnce(LinkedPlace) -> Slow) {
+        use OpCode as D;
+        let choose = |load: OpCode, store: OpCode| if is_load { load } else { store };
+        let ty = &place.property.ty;
+        let size = plain_size(ty).and_then(|size| u16::try_from(size).ok());
+        let Some((reg, size)) = reg.zip(size) else { return self.emit_slow(slow(place)) };
         // A fast access supports only one array element, as the last step of the path.
-        let [first @ .., LinkedStep::Element { index: Source::Slot(index), size: row, .. }] = &*place.steps else {
-            return None;
+        let (fields, index) = match &*place.steps {
+            [fields @ .., LinkedStep::Element { index: Source::Slot(index), size: row, .. }]
+                if *row == u32::from(size) =>
+            {
+                (fields, Some(index.offset))
+            }
+            fields => (fields, None),
         };
-        let more = Self::fields(first)?;
-        if *row != u32::from(size) {
-            return None;
-        }
-        let (in_self, array) = match &place.root {
-            LinkedRoot::OfSelf(offset) => (true, offset + more),
-            LinkedRoot::Slot(slot) => (false, u32::from(slot.offset) + more),
-            _ => return None,
+        let Some(more) = Self::fields(fields) else { return self.emit_slow(slow(place)) };
+        let Some(index) = index else {
+            return match place.root {
+                LinkedRoot::OfSelf(offset) => {
+                    let op = match (size, ty.align()) {
+                        (1, _) => choose(D::LoadSelf1, D::StoreSelf1),
+                        (4, 4) => choose(D::LoadSelf4, D::StoreSelf4),
+                        (8, 8) => choose(D::LoadSelf8, D::StoreSelf8),
+                        _ => choose(D::LoadSelfBytes, D::StoreSelfBytes),
+                    };
+                    self.emit(op, reg, 0, size, offset + more, 0);
+                }
+                // Requires an initial value of zero bytes, because a fast access reads zero bytes if the object is `None`.
+                LinkedRoot::Of(object, other) if initial(ty).is_none() => {
+                    let at = self.others.len() as u32;
+                    self.others.push(OtherProperty { offset: other.offset + more, ..other });
+                    self.emit(choose(D::LoadOther, D::StoreOther), reg, object, size, at, 0);
+                }
+                _ => self.emit_slow(slow(place)),
+            };
         };
-        Some(Fast::Element { in_self, array, index: index.offset, size })
+        let (op, array) = match (&place.root, (size, ty.align())) {
+            (LinkedRoot::OfSelf(at), (4, 4)) => (choose(D::LoadSelfElement4, D::StoreSelfElement4), at + more),
+            (LinkedRoot::OfSelf(at), _) => (choose(D::LoadSelfElement, D::StoreSelfElement), at + more),
+            (LinkedRoot::Slot(slot), (4, 4)) => {
+                (choose(D::LoadElement4, D::StoreElement4), u32::from(slot.offset) + more)
+            }
+            (LinkedRoot::Slot(slot), _) => (choose(D::LoadElement, D::StoreElement), u32::from(slot.offset) + more),
+            _ => return self.emit_slow(slow(place)),
+        };
+        let at = self.slow.len() as u32;
+        self.slow.push(slow(place));
+        self.emit(op, reg, index, size, array, at);
     }
-}
-
-enum Fast {
-    /// Value in `self`: offset and size in bytes.
-    InSelf(u32, u16),
-    /// Element of an array in `self` or in the frame: offset of the array, offset of the index, and element size in bytes.
-    Element { in_self: bool, array: u32, index: u16, size: u16 },
-    /// Value in another object: register of the object, size in bytes, and offset inside the property.
-    Other(u16, u16, u32),
 }
