@@ -14,7 +14,7 @@ use crate::call::bound_function;
 use crate::cost;
 use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source, Transfer};
 use crate::machine::Machine;
-use crate::place::{Access, Registers};
+use crate::place::Registers;
 use crate::rows::{failed, insert_initial, set_len};
 use crate::size;
 use crate::value::{binding, handle};
@@ -33,7 +33,7 @@ impl Machine {
         registers: &Registers,
     ) -> Result<(), CallError> {
         let len = registers.source(length).get::<i32>().unwrap_or_default().max(0) as u32;
-        let Some(at) = self.found(registers.write(world, place, Access::Write)?) else { return Ok(()) };
+        let Some(at) = self.found(registers.write(world, place)?) else { return Ok(()) };
         let ty = &place.property.ty;
         let mut rows = array(at).ok_or_else(|| no_container(ty))?;
         set_len(&mut rows, len, element_of(ty)?)
@@ -100,7 +100,7 @@ impl Machine {
             }
             return Ok(Transfer::None);
         }
-        let Some(mut at) = self.found(registers.write(world, place, Access::Write)?) else {
+        let Some(mut at) = self.found(registers.write(world, place)?) else {
             registers.clear(to, None)?;
             return Ok(Transfer::None);
         };
@@ -230,7 +230,7 @@ impl Machine {
         if registers.memory().is_null() && matches!(place.root, LinkedRoot::OfSelf(_)) {
             return Err(CallError::Stale { handle: registers.object });
         }
-        let place = registers.write(world, place, Access::Write)?;
+        let place = registers.write(world, place)?;
         place.map_or(Ok(()), |at| at.write(&Value::Array(values)).map_err(|error| CallError::other(error.found)))
     }
 }

@@ -196,9 +196,8 @@ impl Registers {
         &self,
         world: &World,
         place: &'a LinkedPlace,
-        access: Access,
     ) -> Result<Result<PtrMut<'a>, String>, CallError> {
-        Ok(match self.find(world, place, access)? {
+        Ok(match self.find(world, place, Access::Write)? {
             // SAFETY: `find` has just resolved the address, and the operation finishes with the pointer before anything else runs.
             Resolved::At(at) => Ok(unsafe { PtrMut::new(at, &place.property.ty) }),
             Resolved::NoObject => Err(format!("{} of none is written", place.property.text)),

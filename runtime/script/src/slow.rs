@@ -16,7 +16,7 @@ use crate::cost;
 use crate::exec::{Slot, Slow, Source, Transfer};
 use crate::intrinsic::{equal, missing};
 use crate::machine::Machine;
-use crate::place::{Access, Registers};
+use crate::place::Registers;
 use crate::size;
 use crate::value::{Number, from_text, handle, is_empty_name, name, number, plain_text, text_value, to_num, to_text};
 
@@ -55,7 +55,7 @@ impl Machine {
                 None => cost::copy(registers.ptr_mut(slot), missing(&place.property)?.as_ptr()),
             },
             Slow::Store(place, source) => {
-                if let Some(mut to) = self.found(registers.write(world, place, Access::Write)?) {
+                if let Some(mut to) = self.found(registers.write(world, place)?) {
                     let mark = world.broadcasts.before_write(to.reborrow());
                     cost::copy(to.reborrow(), registers.source(source));
                     world.broadcasts.after_write(mark, to.as_ptr());
