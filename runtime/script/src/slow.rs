@@ -123,18 +123,11 @@ impl Machine {
 }
 
 fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) -> Result<Value, CallError> {
-    let not = |equal: bool| Value::Bool(if op == Op::Ne { !equal } else { equal });
+    let not = |equal: bool| Value::Bool(if matches!(op, Op::Ne | Op::Xor) { !equal } else { equal });
     match on {
-        Operand::Bool => {
-            let (one, two) = (left.get::<bool>().unwrap_or_default(), right.get::<bool>().unwrap_or_default());
-            Ok(Value::Bool(match op {
-                Op::Ne | Op::Xor => one != two,
-                _ => one == two,
-            }))
-        }
         Operand::Text => compare_or_join(op, &read_text(left, world)?, &read_text(right, world)?),
         Operand::Object => Ok(not(reference(world, &size::read(left)?) == reference(world, &size::read(right)?))),
-        Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
+        Operand::Bool | Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
             if left.ty() == right.ty() || *on == Operand::Value {
                 cost::add(cost::of(left));
                 return Ok(not(equal(world, left, right)));
