@@ -227,22 +227,23 @@ impl Body<'_, '_> {
                 return Ok(if op == Infix::Ne { bound } else { negated(bound) });
             }
         }
-        let Some(operation) = self.operation(op, &left.ty, &right.ty) else {
-            return Err(self.no_operation(op, at, &left, &right));
-        };
-        self.warn_zero(op, &operation, &right, other.span);
+        let operation = self.known_operation(op, at, &left, &right, other.span)?;
         let left = self.coerced(left, &operation.left, self.at(one.span))?;
         let right = self.coerced(right, &operation.right, self.at(other.span))?;
         let kind = ExprKind::Binary(operation.binary, Box::new(left), Box::new(right));
         Ok(Expr { kind, ty: operation.result, line })
     }
 
-    fn warn_zero(&self, op: Infix, operation: &Operation, right: &Expr, span: Span) {
+    /// Finds the operation of an operator at `at`. Warns if the right operand at `span` is a zero that divides.
+    fn known_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr, span: Span) -> Found<Operation> {
+        let operation =
+            self.operation(op, &left.ty, &right.ty).ok_or_else(|| self.no_operation(op, at, left, right))?;
         let divides = matches!(op, Infix::Div | Infix::Rem | Infix::DivAssign);
         let is_whole = matches!(operation.binary.on, Operand::Num(num) if !num.is_float());
         if divides && is_whole && matches!(right.kind, ExprKind::Const(Const::Int(0))) {
             self.report(self.error("uc-division-by-zero", span, "a division by zero gives 0").warning());
         }
+        Ok(operation)
     }
 
     /// Checks both operands. A number literal adopts the number type of the opposite operand. An entry name is resolved in the enum of the
@@ -351,10 +352,7 @@ impl Body<'_, '_> {
             let by = Conversion::Num(*from, whole);
             value = converted(value, by, &Type::Num(whole));
         }
-        let Some(operation) = self.operation(op, &place.ty, &value.ty) else {
-            return Err(self.no_operation(op, at, &place, &value));
-        };
-        self.warn_zero(op, &operation, &value, other.span);
+        let operation = self.known_operation(op, at, &place, &value, other.span)?;
         let value = self.coerced(value, &operation.right, self.at(other.span))?;
         self.compound_of(place, operation.binary, &operation.left, value, &operation.result, span)
     }
