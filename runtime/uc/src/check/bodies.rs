@@ -1,7 +1,7 @@
 //! Checks the function bodies and defaults of a class, after the signatures of all functions are known.
 
 use super::Checker;
-use super::body::{Body, LocalSym};
+use super::body::Body;
 use super::declare::Work;
 use super::functions::FuncWork;
 use super::members::Members;
@@ -62,11 +62,10 @@ impl<'a> Checker<'a> {
         body.result.clone_from(&symbol.result);
         let mut params = symbol.params.clone();
         for (at, (param, written)) in symbol.params.iter().zip(&made.ast.params).enumerate() {
-            let local = LocalSym { name: param.name.clone(), ty: param.ty.known().cloned(), id: LocalId(at as u32) };
+            body.locals.insert(&param.name, (param.ty.known().cloned(), LocalId(at as u32)));
             if param.is_const {
                 body.const_params.insert(at as u32, param.name.clone());
             }
-            body.locals.insert(param.name.to_ascii_lowercase(), local);
             let at = (work.file, written.name.name.span);
             if let Some(ty) = param.ty.known() {
                 let _ = self.add_values(&mut body.values, ty, &made.ast.name.text, at);

@@ -1,7 +1,7 @@
 //! Context in which a function body or a single value is checked: the class, the locals, and the enclosing statements.
 
 use super::Checker;
-use super::symbols::{At, get_caseless};
+use super::symbols::{At, Named};
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
@@ -10,21 +10,6 @@ use crate::source::Span;
 
 /// Arguments of a call. An omitted argument is `None`.
 pub(super) type Args = [Option<ast::Expr>];
-
-#[derive(Clone, Debug)]
-pub(super) struct LocalSym {
-    pub(super) name: String,
-    pub(super) ty: Option<Type>,
-    pub(super) id: LocalId,
-}
-
-/// A constant of a function.
-#[derive(Clone, Debug)]
-pub(super) struct OwnConst {
-    pub(super) name: String,
-    /// `None` if the definition has an error.
-    pub(super) value: Option<Expr>,
-}
 
 pub(crate) struct Body<'c, 'a> {
     pub(super) checker: &'c Checker<'a>,
@@ -36,9 +21,10 @@ pub(crate) struct Body<'c, 'a> {
     /// True if the value must be a compile-time constant.
     pub(super) only_constants: bool,
     pub(super) result: Option<Type>,
-    pub(super) locals: HashMap<String, LocalSym>,
-    /// Constants of the function by name in lower case.
-    pub(super) consts: HashMap<String, OwnConst>,
+    /// Types and numbers of locals and parameters. The type is `None` if it has an error.
+    pub(super) locals: Named<(Option<Type>, LocalId)>,
+    /// Values of the function's constants. The value is `None` if the definition has an error.
+    pub(super) consts: Named<Option<Expr>>,
     /// Names of `const` parameters by parameter index.
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
@@ -62,8 +48,8 @@ impl<'c, 'a> Body<'c, 'a> {
             is_static: false,
             only_constants: false,
             result: None,
-            locals: HashMap::default(),
-            consts: HashMap::default(),
+            locals: Named::default(),
+            consts: Named::default(),
             const_params: HashMap::default(),
             made: Vec::new(),
             params: 0,
@@ -97,8 +83,7 @@ impl<'c, 'a> Body<'c, 'a> {
 
     /// Reports an error and returns true if the function has already declared a local, parameter or constant of this name.
     fn is_declared(&self, name: &Ident) -> bool {
-        let known =
-            get_caseless(&self.locals, &name.text).is_some() || get_caseless(&self.consts, &name.text).is_some();
+        let known = self.locals.exact(&name.text).is_some() || self.consts.exact(&name.text).is_some();
         if known {
             let message = format!("a second local variable, parameter or constant `{}`", name.text);
             self.report(self.error("uc-declared-twice", name.span, message));
@@ -108,7 +93,6 @@ impl<'c, 'a> Body<'c, 'a> {
 
     pub(super) fn add_const(&mut self, found: &ast::Const) {
         self.checker.check_name(&found.name, self.file);
-        let key = found.name.text.to_ascii_lowercase();
         if self.is_declared(&found.name) {
             return;
         }
@@ -116,17 +100,17 @@ impl<'c, 'a> Body<'c, 'a> {
         let body = Body { only_constants: true, consts, ..Body::new(self.checker, self.file, &self.class) };
         let value = body.constant(&found.value, None).ok();
         self.consts = body.consts;
-        self.consts.insert(key, OwnConst { name: found.name.text.clone(), value });
+        self.consts.insert(&found.name.text, value);
     }
 
     /// Returns the expression of an array length. If the expression is the name of a constant of this function, returns the value of the
     /// constant.
     pub(super) fn with_own_const(&self, dim: &ast::Expr) -> ast::Expr {
         let known = match &dim.kind {
-            ast::ExprKind::Ident(name) => get_caseless(&self.consts, &name.text),
+            ast::ExprKind::Ident(name) => self.consts.exact(&name.text),
             _ => None,
         };
-        match known.and_then(|known| as_const(known.value.as_ref()?)) {
+        match known.and_then(|known| as_const(known.as_ref()?)) {
             Some(Const::Int(number)) => {
                 ast::Expr { kind: ast::ExprKind::Int(number.to_string(), u64::try_from(*number).ok()), ..dim.clone() }
             }
@@ -145,8 +129,7 @@ impl<'c, 'a> Body<'c, 'a> {
         }
         let id = LocalId(self.params + self.made.len() as u32);
         self.made.push(Local { name: name.text.clone(), ty: ty.clone().unwrap_or(Type::Nothing) });
-        let symbol = LocalSym { name: name.text.clone(), ty, id };
-        self.locals.insert(name.text.to_ascii_lowercase(), symbol);
+        self.locals.insert(&name.text, (ty, id));
     }
 }
 

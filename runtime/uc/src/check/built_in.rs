@@ -2,7 +2,6 @@
 
 use super::body::{Args, Body};
 use super::convert::converted;
-use super::symbols::get_caseless;
 use super::types::plain_type;
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
@@ -144,8 +143,7 @@ impl Body<'_, '_> {
         };
         // A name behind a dot is a member, even if a local or constant of the function has this name.
         let is_plain = matches!(of.kind, ast::ExprKind::Ident(_));
-        let local = get_caseless(&self.locals, &name.text).map(|local| &local.name);
-        let own = local.or_else(|| get_caseless(&self.consts, &name.text).map(|own| &own.name));
+        let own = self.locals.spelling(&name.text).or_else(|| self.consts.spelling(&name.text));
         let checker = self.checker;
         let found = own
             .filter(|_| is_plain)

@@ -8,7 +8,7 @@ use super::body::{Args, Body};
 use super::convert::{converted, referenced};
 use super::places::{cast_object, class_of_object};
 use super::reflected::func_of_signature;
-use super::symbols::{FuncSym, get_caseless};
+use super::symbols::FuncSym;
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Arg, Call, Callee, Const, Conversion, Expr, ExprKind, Num, Param, Path, Type};
@@ -36,7 +36,7 @@ impl Body<'_, '_> {
     }
 
     fn plain_call(&self, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
-        if get_caseless(&self.locals, &name.text).is_some() {
+        if self.locals.exact(&name.text).is_some() {
             let found = self.name(name, None)?;
             if matches!(found.ty, Type::Delegate(..)) {
                 return self.delegate_value_call(found, args, span);

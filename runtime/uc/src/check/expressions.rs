@@ -9,7 +9,7 @@ use super::body::Body;
 use super::convert::converted;
 use super::defaults::name_of;
 use super::places::class_of_object;
-use super::symbols::{FuncSym, get_caseless};
+use super::symbols::FuncSym;
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Const, Conversion, Expr, ExprKind, New, Path, Type};
@@ -102,12 +102,12 @@ impl Body<'_, '_> {
 
     pub(super) fn name(&self, name: &Ident, expected: Option<&Type>) -> Found<Expr> {
         let (span, line) = (name.span, self.line(name.span));
-        if let Some(local) = get_caseless(&self.locals, &name.text) {
-            let ty = local.ty.clone().ok_or(Reported)?;
-            return Ok(Expr { kind: ExprKind::Local(local.id), ty, line });
+        if let Some((ty, id)) = self.locals.exact(&name.text) {
+            let ty = ty.clone().ok_or(Reported)?;
+            return Ok(Expr { kind: ExprKind::Local(*id), ty, line });
         }
-        if let Some(own) = get_caseless(&self.consts, &name.text) {
-            return own.value.clone().map(|value| Expr { line, ..value }).ok_or(Reported);
+        if let Some(own) = self.consts.exact(&name.text) {
+            return own.clone().map(|value| Expr { line, ..value }).ok_or(Reported);
         }
         let class = &self.class;
         if !self.only_constants
@@ -177,8 +177,7 @@ impl Body<'_, '_> {
 
     fn near_name(&self, name: &str) -> Option<String> {
         let chain = self.checker.chain(&self.class);
-        let locals = self.locals.values().map(|local| local.name.as_str());
-        let mut names: Vec<&str> = locals.collect();
+        let mut names: Vec<&str> = self.locals.names().collect();
         for class in &chain {
             names.extend(class.props.names().chain(class.consts.names()));
         }

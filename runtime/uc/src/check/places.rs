@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::convert::{converted, referenced};
-use super::symbols::{At, PropSym, get_caseless};
+use super::symbols::{At, PropSym};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Intrinsic, Path, Type};
@@ -70,15 +70,15 @@ impl Body<'_, '_> {
 
     /// Returns true if the name denotes a local, property or constant. Such a name is not a type.
     pub(super) fn is_value_name(&self, name: &str) -> bool {
-        get_caseless(&self.locals, name).is_some()
-            || get_caseless(&self.consts, name).is_some()
+        self.locals.exact(name).is_some()
+            || self.consts.exact(name).is_some()
             || self.checker.find_variable(&self.class, name).is_some()
             || self.checker.find_const(&self.class, name).is_some()
     }
 
     /// Returns the type of the local, parameter or property of this name. The inner `None` means that the type has an error.
     pub(super) fn variable_type(&self, name: &str) -> Option<Option<Type>> {
-        let local = get_caseless(&self.locals, name).map(|local| local.ty.clone());
+        let local = self.locals.exact(name).map(|(ty, _)| ty.clone());
         local.or_else(|| self.checker.find_variable(&self.class, name).map(|found| found.ty.clone()))
     }
 

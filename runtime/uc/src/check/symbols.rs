@@ -48,6 +48,11 @@ impl<T: Clone> Named<T> {
         get_caseless(&self.exact, name).map(|(_, what)| what)
     }
 
+    /// Returns the name as its declaration spells it.
+    pub(crate) fn spelling(&self, name: &str) -> Option<&String> {
+        get_caseless(&self.exact, name).map(|(spelling, _)| spelling)
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
         self.exact(name).or_else(|| if self.squashed.is_empty() { None } else { self.squashed(&squash(name)) })
     }
