@@ -6,70 +6,59 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use alcedo_abi::call::FailureKind;
-use alcedo_abi::host::Slices as HostSlices;
+use alcedo_abi::host::Slices;
 use alcedo_rt::{CallError, slices};
 
 /// Number of slices held on all threads; usually zero.
 static OUT: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// Numbers of slices held by this thread; nonzero only on the game thread. The type needs no destructor.
-    static HERE: Cell<Slices> = const { Cell::new(Slices { shared: 0, exclusive: 0 }) };
+    /// Strongest access of the slices held by this thread. Only the game thread holds slices. The type needs no destructor.
+    static HERE: Cell<Option<Access>> = const { Cell::new(None) };
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Slices {
-    shared: u32,
-    exclusive: u32,
-}
-
-/// Access to host memory that code requests.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Access to host memory that code requests. The stronger access is greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Access {
     Read,
     /// Write to host memory, or call to the host.
     Write,
 }
 
-impl Slices {
-    fn allow(self, access: Access) -> bool {
-        match access {
-            Access::Read => self.exclusive == 0,
-            Access::Write => self.exclusive == 0 && self.shared == 0,
-        }
+impl Access {
+    /// Returns true if the access is allowed while `held` is the strongest access of the held slices.
+    fn is_allowed(self, held: Option<Self>) -> bool {
+        held.is_none_or(|held| held == Self::Read && self == Self::Read)
     }
 }
 
 /// Slice that plugin code holds. Dropping this value releases the slice, even during a panic.
 pub(crate) struct Lending {
-    before: Slices,
+    before: Option<Access>,
     /// Counter of the host, its value before this slice was created, and the module that held the previous slice.
-    host: Option<(&'static HostSlices, u64, u64)>,
+    host: Option<(&'static Slices, u64, u64)>,
 }
 
 impl Lending {
-    /// Adds a slice to the counters. The caller has checked that the held slices allow the access.
+    /// Adds a slice to those held. The caller has checked that the held slices allow the access.
     ///
     /// # Errors
     /// Fails with `WRONG_STACK` on the stack of a coroutine, because slices must be released in the reverse order of their creation.
     pub(crate) fn begin(access: Access) -> Result<Self, CallError> {
         alcedo_rt::may_open_scope("lending a slice")?;
         let before = HERE.get();
-        HERE.set(match access {
-            Access::Read => Slices { shared: before.shared + 1, ..before },
-            Access::Write => Slices { exclusive: before.exclusive + 1, ..before },
-        });
+        HERE.set(before.max(Some(access)));
         OUT.fetch_add(1, Ordering::Relaxed);
         alcedo_rt::close_direct_calls(true);
         Ok(Self { before, host: Self::register_with_host(access) })
     }
 
-    fn register_with_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
+    fn register_with_host(access: Access) -> Option<(&'static Slices, u64, u64)> {
         let (slices, this_module) = slices()?;
         let (out, module) = (slices.out.load(Ordering::Relaxed), slices.module.load(Ordering::Relaxed));
         let more = match access {
             Access::Read => 1,
-            Access::Write => HostSlices::EXCLUSIVE,
+            Access::Write => Slices::EXCLUSIVE,
         };
         slices.out.store(out + more, Ordering::Relaxed);
         slices.module.store(this_module, Ordering::Relaxed);
@@ -99,7 +88,7 @@ fn no_slices_are_borrowed() -> bool {
 /// Returns an error if a held slice forbids the access.
 #[inline]
 pub(crate) fn allows(access: Access, action: &str) -> Result<(), CallError> {
-    if no_slices_are_borrowed() || HERE.get().allow(access) { Ok(()) } else { Err(refusal(action)) }
+    if no_slices_are_borrowed() || access.is_allowed(HERE.get()) { Ok(()) } else { Err(refusal(action)) }
 }
 
 /// Returns an error if a held slice forbids calls to the host.
@@ -119,17 +108,16 @@ fn refusal(action: &str) -> CallError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Lending, Slices, allows};
+    use super::{Access, Lending, allows};
 
     #[test]
     fn slices_exclude_what_could_see_or_make_a_change() {
-        for (shared, exclusive, read, write) in
-            [(0, 0, true, true), (1, 0, true, false), (3, 0, true, false), (0, 1, false, false), (1, 1, false, false)]
+        let (read, write) = (Access::Read, Access::Write);
+        for (held, may_read, may_write) in [(None, true, true), (Some(read), true, false), (Some(write), false, false)]
         {
-            let slices = Slices { shared, exclusive };
-            assert_eq!(slices.allow(Access::Read), read, "{slices:?}");
-            assert_eq!(slices.allow(Access::Write), write, "{slices:?}");
+            assert_eq!((read.is_allowed(held), write.is_allowed(held)), (may_read, may_write), "{held:?}");
         }
+        assert_eq!(Some(write).max(Some(read)), Some(write), "a shared slice inside an exclusive one");
     }
 
     #[test]
