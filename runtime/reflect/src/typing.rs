@@ -75,6 +75,7 @@ impl PropertyType {
     /// # Errors
     /// Returns `TypeError` if a struct, class or interface is unknown, or a key type is not allowed.
     pub fn resolve(text: &TypeText, resolver: &dyn TypeResolver) -> Result<Self, TypeError> {
+        let element = |of: &TypeText| Self::resolve(of, resolver).map(|of| Rc::new(ElementType::new(of)));
         match text {
             TypeText::Plain(kind) => Self::plain(*kind).ok_or_else(|| unknown(text)),
             TypeText::Struct(path) => {
@@ -82,17 +83,13 @@ impl PropertyType {
             }
             TypeText::Reference(kind, path) => reference(text, *kind, path, resolver),
             TypeText::Container(kind, of) => match (*kind, of.as_slice()) {
-                (PropertyKind::ARRAY, [element]) => {
-                    Ok(Self::Array(Rc::new(ElementType::new(Self::resolve(element, resolver)?))))
-                }
-                (PropertyKind::SET, [element]) => Ok(Self::Set(Rc::new(ElementType::new(key(element, resolver)?)))),
+                (PropertyKind::ARRAY, [of]) => element(of).map(Self::Array),
+                (PropertyKind::SET, [of]) => Ok(Self::Set(Rc::new(ElementType::new(key(of, resolver)?)))),
                 (PropertyKind::MAP, [first, second]) => {
                     let entry = EntryType::new(key(first, resolver)?, Self::resolve(second, resolver)?);
                     Ok(Self::Map(Rc::new(entry)))
                 }
-                (PropertyKind::OPTIONAL, [value]) => {
-                    Ok(Self::Optional(Rc::new(ElementType::new(Self::resolve(value, resolver)?))))
-                }
+                (PropertyKind::OPTIONAL, [of]) => element(of).map(Self::Optional),
                 _ => Err(unknown(text)),
             },
             TypeText::Delegate(kind, path, signature) => {
