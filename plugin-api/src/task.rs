@@ -41,7 +41,7 @@ use alcedo_abi::task::{JobId, JobKind};
 use crate::{CallError, Class, Obj, This, host};
 
 pub use delay::{Delay, delay, next_tick};
-pub(crate) use job::{Site, When, Work, hand_over, here, site};
+pub(crate) use job::{Site, Work, hand_over, here, site};
 
 /// Lifetime of a job: either that of an object, passed as [`This`] or [`Obj`], or that of the whole module, passed as [`Module`]. With
 /// [`Obj::none`], a task has the lifetime of the module, and a timer ends without a call of its closure.
@@ -305,7 +305,7 @@ pub(crate) fn spawn_from(
     future: impl Future<Output = Result<(), CallError>> + 'static,
     site: Site,
 ) -> Result<TaskHandle, CallError> {
-    hand_over(Work::Task(Box::pin(future)), JobKind::TASK, object, When::default(), site)
+    hand_over(Work::Task(Box::pin(future)), JobKind::TASK, object, Duration::ZERO, site)
 }
 
 /// Runs `code` on the game thread at the next safe point, after all closures that were posted earlier. If `post` is called on the game
@@ -393,7 +393,7 @@ pub fn game_time() -> Duration {
 }
 
 fn post_bound(bound: Bound, object: ObjectHandle, site: Site) -> Result<(), CallError> {
-    hand_over(Work::Closure(bound), JobKind::POSTED, object, When::default(), site).map(drop)
+    hand_over(Work::Closure(bound), JobKind::POSTED, object, Duration::ZERO, site).map(drop)
 }
 
 /// Wraps a closure that can run only once. Later calls of the wrapper have no effect.

@@ -19,7 +19,7 @@ use core::time::Duration;
 use alcedo_abi::task::JobKind;
 
 use crate::CallError;
-use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
+use crate::task::{Life, TaskHandle, Work, hand_over, here, once};
 
 /// Runs `code` every `period` of game time, for the first time after one period, and at most once per tick. If the period is zero, `code`
 /// runs in every tick. If several runs are due in one long tick, only one is made; later runs follow the original schedule. The timer ends
@@ -73,8 +73,8 @@ pub fn try_every<L: Life>(
     period: Duration,
     code: impl FnMut(L::Frame<'_>) + 'static,
 ) -> Result<TaskHandle, CallError> {
-    let (object, when) = (life.object(), When { delay: period, period });
-    hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, here())
+    let object = life.object();
+    hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, period, here())
 }
 
 /// Runs `code` once, after `delay` of game time, but not before the next round of timers. The timer otherwise follows the rules of
@@ -126,6 +126,6 @@ pub fn try_after<L: Life>(
     delay: Duration,
     code: impl FnOnce(L::Frame<'_>) + 'static,
 ) -> Result<TaskHandle, CallError> {
-    let (object, when) = (life.object(), When { delay, period: Duration::ZERO });
-    hand_over(Work::Closure(once(life, code)), JobKind::AFTER, object, when, here())
+    let object = life.object();
+    hand_over(Work::Closure(once(life, code)), JobKind::AFTER, object, delay, here())
 }

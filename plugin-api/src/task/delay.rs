@@ -12,7 +12,7 @@ use std::rc::Rc;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::task::JobKind;
 
-use super::{Module, TaskHandle, When, Work, hand_over, once, site};
+use super::{Module, TaskHandle, Work, hand_over, once, site};
 
 /// Future that [`delay`] and [`next_tick`] return, ready when its time has passed. Dropping the future earlier cancels its timer.
 ///
@@ -93,9 +93,9 @@ impl Future for Delay {
         let Some((_, bell)) = &self.timer else {
             let bell = Rc::new(Bell::default());
             bell.waker.replace(Some(context.waker().clone()));
-            let (ringer, when) = (Rc::clone(&bell), When { delay: self.after, period: Duration::ZERO });
+            let ringer = Rc::clone(&bell);
             let work = Work::Closure(once(Module, move |_module| ringer.wake()));
-            let timer = hand_over(work, JobKind::AFTER, ObjectHandle::NONE, when, site(self.location));
+            let timer = hand_over(work, JobKind::AFTER, ObjectHandle::NONE, self.after, site(self.location));
             self.timer = Some((timer.unwrap_or_else(|error| alcedo_rt::fail(error)), bell));
             return Poll::Pending;
         };

@@ -36,15 +36,6 @@ pub(crate) fn site(location: &'static Location<'static>) -> Site {
     (location.file(), location.line())
 }
 
-/// Schedule of a timer; all zero for jobs that are not timers.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct When {
-    /// Time from now to the first run.
-    pub(crate) delay: Duration,
-    /// Time from one run to the next.
-    pub(crate) period: Duration,
-}
-
 impl Work {
     fn step(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
         match self {
@@ -58,7 +49,8 @@ impl Work {
     }
 }
 
-/// Passes a job's future or closure to the host.
+/// Passes a job's future or closure to the host. `delay` is the time to the first run, and for a repeated job also the time from one run to
+/// the next. It is zero for jobs that are not timers.
 ///
 /// # Errors
 /// Returns the reason if the host refuses the job; `work` is then dropped.
@@ -66,16 +58,16 @@ pub(crate) fn hand_over(
     work: Work,
     kind: JobKind,
     object: ObjectHandle,
-    when: When,
+    delay: Duration,
     (file, line): Site,
 ) -> Result<TaskHandle, CallError> {
-    let data = Box::into_raw(Box::new(work));
+    let (data, delay) = (Box::into_raw(Box::new(work)), nanos(delay));
     let job = Job {
         kind,
         line,
         object,
-        delay: nanos(when.delay),
-        period: nanos(when.period),
+        delay,
+        period: if kind == JobKind::EVERY { delay } else { 0 },
         data: data.cast(),
         run: JobRun(run),
         drop: JobDrop(drop_work),
