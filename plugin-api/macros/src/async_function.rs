@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{FnArg, Ident, Result, Signature, Type};
 
-use crate::method::{Method, SelfKind};
+use crate::method::Method;
 use crate::native::Side;
 use crate::result::{ResultOf, location_of};
 use crate::rules;
@@ -59,10 +59,7 @@ impl AsyncFunction {
         }
         let result = ResultOf::of(&signature.output);
         let method = errors.take(Method::of(&as_plain(signature, &result)));
-        errors.unless(method.map(|mut method| {
-            method.self_kind = SelfKind::Untouched;
-            Self { method, result }
-        }))
+        errors.unless(method.map(|method| Self { method, result }))
     }
 
     /// Expands to the body of the function's trampoline, which starts the task on an object of `class`.

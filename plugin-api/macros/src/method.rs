@@ -19,14 +19,13 @@ use crate::type_names::{at_span, is_named, ungrouped};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SelfKind {
-    /// No `self` parameter.
+    /// No `self` parameter. An async function with `this` is called on an object, and other methods may borrow the plugin part during the
+    /// call.
     None,
     /// `&self`.
     Shared,
     /// `&mut self`.
     Exclusive,
-    /// No `self` parameter, although the function is called on an object. Other methods may borrow the plugin part during the call.
-    Untouched,
 }
 
 /// Calls of a function on a view, in the syntax of the `calls!` macro.
@@ -196,7 +195,7 @@ impl Method {
             "{}",
             match self.self_kind {
                 SelfKind::Exclusive => "Exclusive",
-                SelfKind::Untouched => "Untouched",
+                SelfKind::None if self.has_this => "Untouched",
                 SelfKind::None | SelfKind::Shared => "Shared",
             }
         )
@@ -249,7 +248,7 @@ impl Method {
             };
         }
         let receiver = self.receiver();
-        let part = format_ident!("{}", if self.self_kind == SelfKind::Untouched { "_" } else { "part" });
+        let part = format_ident!("{}", if self.self_kind == SelfKind::None { "_" } else { "part" });
         let this = format_ident!("{}", if self.has_this { "this" } else { "_" });
         let path = quote_spanned! {span=> ::alcedo_plugin_api::__private::method };
         let fixed = specifiers::tokens(&format!("({flags}, &{cell}, {metadata})"));
