@@ -132,6 +132,25 @@ fn a_script_class_of_another_package_is_extended_with_its_delegates() {
 }
 
 #[test]
+fn an_override_is_callable_if_its_event_is_callable() {
+    let world = root();
+    let function = |name: &str, flags| FunctionDecl { flags, ..FunctionDecl::without_body(name) };
+    let event = function_flags::NATIVE_EVENT;
+    let base = ClassDecl {
+        functions: vec![function("step", event | function_flags::CALLABLE), function("rest", event)],
+        ..ClassDecl::new("Other", "Base", "/Script/Engine.Object", Origin::Native)
+    };
+    let lamp = ClassDecl {
+        functions: ["step", "rest"].map(|name| function(name, function_flags::OVERRIDE)).to_vec(),
+        ..ClassDecl::new("Other", "Lamp", "/Script/Other.Base", Origin::Dynamic)
+    };
+    declare(&world, Batch { classes: vec![base, lamp], ..Batch::default() });
+    checked(&world, "class Program extends Object; function F(Lamp L) { L.Step(); }").expect("no error");
+    let message = first_message(&world, "class Program extends Object; function F(Lamp L) { L.Rest(); }");
+    assert!(message.starts_with("scripts cannot call `rest`"), "{message}");
+}
+
+#[test]
 fn types_of_an_active_shadow_take_precedence() {
     let world = root();
     world.types.begin_shadow();

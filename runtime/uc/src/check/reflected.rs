@@ -103,7 +103,10 @@ fn reflected_param(found: &Property) -> Param {
     }
 }
 
-pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, free: bool) -> FuncSym {
+/// Bits of functions that scripts may call.
+const CALLABLE: u64 = function_flags::CALLABLE | function_flags::PURE;
+
+pub(crate) fn reflected_func(found: &Function, owner: &Path, free: bool) -> FuncSym {
     let has = |flag| found.flags & flag != 0;
     let custom = has(function_flags::CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
     let wild = |param: &Property| if custom { wild_of(&found.meta, param) } else { None };
@@ -112,7 +115,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
         result_by: result_by(found),
         is_static: has(function_flags::STATIC),
         is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),
-        callable: free || of_script || has(function_flags::CALLABLE | function_flags::PURE),
+        callable: free || has(CALLABLE),
         first: found.overrides.as_ref().map_or_else(|| found.path.clone(), |of| format!("{of}:{}", found.text).into()),
         wild: found.arguments().iter().map(wild).collect(),
         wild_result: found.result().and_then(wild),
@@ -188,7 +191,12 @@ fn reflected_delegate(class: &Class, property: &Property, types: &Types) -> Opti
 pub(crate) fn reflected_class(found: &Class, free: bool, types: &Types) -> ClassSym {
     let of_script = found.origin == Origin::Script;
     let prop = |of: &Property| Rc::new(reflected_prop(of, free || of_script));
-    let func = |of: &Function| Rc::new(reflected_func(of, &found.path, of_script, free));
+    // Scripts may call an override if they may call the overridden event.
+    let func = |of: &Function| {
+        let event = of.overrides.as_deref().and_then(|path| types.function_by_path(path));
+        let free = free || of_script || event.is_some_and(|event| event.flags & CALLABLE != 0);
+        Rc::new(reflected_func(of, &found.path, free))
+    };
     let mut delegates = Named::default();
     for property in found.own_properties.iter().filter(|_| of_script) {
         if let Some(delegate) = reflected_delegate(found, property, types) {
@@ -223,7 +231,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool, types: &Types) -> Class
 }
 
 pub(crate) fn reflected_interface(functions: &[Rc<Function>], path: &Path, free: bool) -> InterfaceSym {
-    let functions: Vec<_> = functions.iter().map(|of| Rc::new(reflected_func(of, path, false, free))).collect();
+    let functions: Vec<_> = functions.iter().map(|of| Rc::new(reflected_func(of, path, free))).collect();
     let by_name = Named::reflected(&functions, |of| (&*of.name, of.clone()));
     InterfaceSym { bases: Vec::new(), functions, by_name }
 }
