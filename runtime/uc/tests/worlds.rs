@@ -109,11 +109,15 @@ fn a_script_class_of_another_package_is_extended_with_its_delegates() {
     let world = root();
     let flags = property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE;
     let delegate = PropertyDecl::new("__OnDone__Delegate", K::DELEGATE).of_type("/Script/Other.Base:OnDone(i32, i32)");
-    let event = FunctionDecl { flags: function_flags::NATIVE_EVENT, ..FunctionDecl::without_body("Step") };
+    let step = |flags| FunctionDecl { flags, ..FunctionDecl::without_body("Step") };
     let base = ClassDecl {
         properties: vec![delegate.with_flags(flags), PropertyDecl::new("Count", K::I32)],
-        functions: vec![event, FunctionDecl::without_body("Fixed")],
+        functions: vec![step(function_flags::NATIVE_EVENT), FunctionDecl::without_body("Fixed")],
         ..ClassDecl::new("Other", "Base", "/Script/Engine.Object", Origin::Script)
+    };
+    let middle = ClassDecl {
+        functions: vec![step(function_flags::OVERRIDE)],
+        ..ClassDecl::new("Other", "Middle", "/Script/Other.Base", Origin::Script)
     };
     let optional = vec![("optional".to_owned(), "true".to_owned())];
     let times = PropertyDecl { meta: optional, ..PropertyDecl::new("Times", K::I32) };
@@ -122,8 +126,8 @@ fn a_script_class_of_another_package_is_extended_with_its_delegates() {
         params: vec![PropertyDecl::new("How", K::I32), times],
         ..DelegateDecl::new("Other", "OnDone", K::DELEGATE, Origin::Script)
     };
-    declare(&world, Batch { classes: vec![base], delegates: vec![on_done], ..Batch::default() });
-    let text = "class Program extends Base; function Step() { Count++; OnDone(Count); OnDone = Done; super.Step(); } \
+    declare(&world, Batch { classes: vec![base, middle], delegates: vec![on_done], ..Batch::default() });
+    let text = "class Program extends Middle; function Step() { Count++; OnDone(Count); OnDone = Done; super.Step(); } \
                 function Done(int How, optional int Times) { OnDone = none; Fixed(); } var delegate<OnDone> Kept;";
     let package = checked(&world, text).unwrap_or_else(|messages| panic!("{messages:?}")).package;
     assert_eq!(package.classes[0].functions[0].overrides.as_deref(), Some("/Script/Other.Base:Step"));

@@ -116,7 +116,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, free: bool) -> Func
         is_static: has(function_flags::STATIC),
         is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),
         callable: free || has(CALLABLE),
-        first: found.overrides.as_ref().map_or_else(|| found.path.clone(), |of| format!("{of}:{}", found.text).into()),
+        first: found.overrides.as_ref().unwrap_or(&found.path).clone(),
         wild: found.arguments().iter().map(wild).collect(),
         wild_result: found.result().and_then(wild),
         ..FuncSym::new(found.text.to_string(), found.path.clone(), owner, params, found.result().map(with_dim))
