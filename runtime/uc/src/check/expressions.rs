@@ -177,11 +177,9 @@ impl Body<'_, '_> {
 
     fn near_name(&self, name: &str) -> Option<String> {
         let chain = self.checker.chain(&self.class);
-        let mut names: Vec<&str> = self.locals.names().collect();
-        for class in &chain {
-            names.extend(class.props.names().chain(class.consts.names()));
-        }
-        self.checker.near(name, names.into_iter()).map(str::to_owned)
+        let members = chain.iter().flat_map(|class| class.props.names().chain(class.consts.names()));
+        let names = self.locals.names().chain(self.consts.names()).chain(members);
+        self.checker.near(name, names).map(str::to_owned)
     }
 
     /// Resolves an entry name in the expected enum, or in the only enum with an entry of this name.

@@ -13,4 +13,6 @@ function Test() {
     INDEX = 3;
     PHASE_Runing = 2;
     Health = class'Program'.const.Nothing;
+    const LIMIT = 5;
+    Health = Limt;
 }
