@@ -1,5 +1,6 @@
 //! Compares two builds of a module. Reports two groups of changes: those that affect a host in which the new build replaces the old build,
-//! and those that affect plugins whose glue was written for the old build. Compares only manifests and declarations.
+//! and those that affect packages of scripts, and plugins whose glue was written for the old build. Compares only manifests and
+//! declarations.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ use crate::inspect::Inspected;
 
 use Effect::{Breaks, Compatible};
 
-/// Effect of a change on the host or on other plugins.
+/// Effect of a change on the host, or on other plugins and scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Effect {
@@ -27,7 +28,7 @@ pub(super) enum Effect {
     Breaks,
 }
 
-/// A change, with its consequence for the host or for other plugins.
+/// A change, with its consequence for the host, or for other plugins and scripts.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) effect: Effect,
@@ -49,7 +50,7 @@ impl Findings {
         Self { host: vec![finding(Breaks, module, "refused before it is mapped", reason)], plugins: Vec::new() }
     }
 
-    /// Returns the number of changes that break the host or other plugins.
+    /// Returns the number of changes that break the host, other plugins or scripts.
     pub(super) fn breaking(&self) -> usize {
         self.host.iter().chain(&self.plugins).filter(|finding| finding.effect == Breaks).count()
     }

@@ -1,5 +1,5 @@
-//! `alcedo check-abi`: compares two builds of a library, and prints the changes that affect a host or other plugins. Neither file is
-//! mapped, and none of their code runs. `compare.rs` contains the comparison.
+//! `alcedo check-abi`: compares two builds of a library, and prints the changes that affect a host, other plugins or scripts. Neither file
+//! is mapped, and none of their code runs. `compare.rs` contains the comparison.
 
 mod compare;
 mod names;
@@ -18,7 +18,7 @@ use crate::screen::{print_progress, print_result};
 
 use compare::{Effect, Finding, Findings, compare};
 
-/// Compares two builds of a library, without running their code, and prints the changes that break a host or other plugins.
+/// Compares two builds of a library, without running their code, and prints the changes that break a host, other plugins or scripts.
 ///
 /// The first group has the changes that a host notices when NEW replaces OLD: the manifest, types, members, and the values of living
 /// objects. The second group has the changes that packages of scripts notice, and plugins whose glue was written for OLD. Kept fields are
@@ -102,7 +102,7 @@ struct Compared<'a> {
 
 impl Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (title, findings) in [("host", &self.host), ("other plugins", &self.plugins)] {
+        for (title, findings) in [("host", &self.host), ("other plugins and scripts", &self.plugins)] {
             writeln!(f, "{title}")?;
             if findings.is_empty() {
                 writeln!(f, "  no changes")?;
@@ -117,8 +117,8 @@ impl Display for Findings {
         }
         match self.breaking() {
             0 => write!(f, "nothing breaks"),
-            1 => write!(f, "1 change breaks a host or other plugins"),
-            count => write!(f, "{count} changes break a host or other plugins"),
+            1 => write!(f, "1 change breaks a host, other plugins or scripts"),
+            count => write!(f, "{count} changes break a host, other plugins or scripts"),
         }
     }
 }
