@@ -315,6 +315,15 @@ impl Types {
         OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
     }
 
+    /// Returns the function of a class with that name, or with one of its earlier and later names.
+    #[doc(hidden)]
+    pub fn function_of<'c>(&self, class: &'c Rc<Class>, name: &str) -> Option<&'c Rc<Function>> {
+        class.find_function(name).or_else(|| {
+            let names = self.names_of_member(class.lineage().map(|class| &*class.path), name);
+            names.iter().find_map(|name| class.find_function(name))
+        })
+    }
+
     /// Returns the current class that has a redirected path with the name `name`. If several classes have such a path, returns the class of
     /// the first path in alphabetical order.
     pub(crate) fn renamed_class(&self, name: &str) -> Option<Rc<Class>> {

@@ -394,8 +394,8 @@ pub(crate) fn bound_function(
     }
     let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
     let name = world.names.text(binding.function);
-    let found = class.find_function(&name).filter(|found| found.signature_text() == signature && suits(found));
-    found.cloned().ok_or_else(|| {
+    let found = world.types.function_of(&class, &name);
+    found.filter(|found| found.signature_text() == signature && suits(found)).cloned().ok_or_else(|| {
         not_found(format!("{} has no function {name} of the signature ({signature}) that a delegate calls", class.path))
     })
 }

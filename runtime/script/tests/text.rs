@@ -1,6 +1,6 @@
 //! Tests whole scripts: their source is checked, compiled to bytecode, declared, and run on real objects.
 
-use alcedo_reflect::value::Value;
+use alcedo_reflect::value::{Binding, Value};
 
 use crate::package::Scripts;
 
@@ -234,6 +234,20 @@ fn a_delegate_calls_the_static_function_of_its_bound_class() {
     ] {
         assert_eq!(scripts.outcome(object, name), expected, "{name}");
     }
+}
+
+#[test]
+fn a_delegate_calls_a_function_that_was_renamed_after_the_binding() {
+    let scripts = Scripts::new();
+    let text = "class Robot extends Machine;
+        delegate int OnCount(int n);
+        function int Doubled(int n) { return n * 2; }
+        function int Apply(delegate<OnCount> d) { return d(4); }";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    let robot = scripts.object(&class);
+    scripts.world.types.redirect("/Script/Scripts.Robot:Twice", "/Script/Scripts.Robot:Doubled");
+    let twice = Value::Delegate(Binding { object: robot, function: scripts.world.names.intern("Twice") });
+    assert_eq!(scripts.call(robot, "Apply", &[twice]), Ok(Some(Value::I32(8))));
 }
 
 #[test]

@@ -209,11 +209,7 @@ pub(super) fn class_of(world: &World, binding: &Binding) -> Option<Rc<Class>> {
 /// Returns the function of a binding in the class of its object. Also finds a function that was renamed after the binding: a reload updates
 /// the bindings in objects, but not in delegates that a plugin or a host owns.
 pub(crate) fn bound_function<'c>(world: &World, class: &'c Rc<Class>, binding: &Binding) -> Option<&'c Rc<Function>> {
-    let name = world.names.text(binding.function);
-    class.find_function(&name).or_else(|| {
-        let names = world.types.names_of_member(class.chain().iter().map(|class| &*class.path), &name);
-        names.iter().find_map(|name| class.find_function(name))
-    })
+    world.types.function_of(class, &world.names.text(binding.function))
 }
 
 /// Returns the current target of a binding. Returns `None` while the object is dormant, or if its class has no such function.
