@@ -174,7 +174,7 @@ fn objects_dormant_during_a_rename_wake_as_the_new_class() {
 #[test]
 fn a_delegate_of_the_host_calls_a_function_under_its_other_name() {
     let host = host(&[]);
-    let [merchant, _] = people(&host);
+    let [merchant, smuggler] = people(&host);
     let hail: Delegate<fn() -> String> = host.links().delegate(merchant, "hail").expect("the types match");
     let value = Value::Delegate(Binding { object: merchant, function: host.intern("hail") });
     for (features, expected) in [(&["renamed"][..], "greetings, 70 pounds"), (&[][..], "hail, 70 pounds")] {
@@ -182,6 +182,8 @@ fn a_delegate_of_the_host_calls_a_function_under_its_other_name() {
         assert_eq!(hail.call(host.world(), ()).expect("it is bound"), expected);
         let called = host.calls().call("nd:/", std::slice::from_ref(&value)).expect("it is bound");
         assert_eq!(called, Some(Value::Text(expected.to_owned())));
+        host.objects().set(smuggler, "on_hail", &value).expect("the types match");
+        assert_eq!(host.links().broadcast(smuggler, "on_hail", &[]).expect("it is bound"), called);
     }
 }
 

@@ -130,7 +130,7 @@ pub(crate) fn check(world: &World, ty: &PropertyType, value: &Value) -> Result<(
         return checked;
     };
     for binding in bindings(value).iter().filter(|binding| class_of(world, binding).is_some()) {
-        binding_of(world, signature, binding.object, &world.names.text(binding.function))?;
+        binding_of(world, signature, binding.object, &bound_name(world, binding))?;
     }
     Ok(())
 }
@@ -210,6 +210,13 @@ pub(super) fn class_of(world: &World, binding: &Binding) -> Option<Rc<Class>> {
 /// the bindings in objects, but not in delegates that a plugin or a host owns.
 pub(crate) fn bound_function<'c>(world: &World, class: &'c Rc<Class>, binding: &Binding) -> Option<&'c Rc<Function>> {
     world.types.function_of(class, &world.names.text(binding.function))
+}
+
+/// Returns the current name of the function of a binding. Returns the name in the binding if the object has no such function.
+pub(crate) fn bound_name(world: &World, binding: &Binding) -> Rc<str> {
+    let class = world.objects.class(binding.object);
+    let found = class.as_ref().and_then(|class| bound_function(world, class, binding));
+    found.map_or_else(|| world.names.text(binding.function), |function| Rc::clone(&function.text))
 }
 
 /// Returns the current target of a binding. Returns `None` while the object is dormant, or if its class has no such function.

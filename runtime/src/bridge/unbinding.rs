@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::bridge::core::Core;
-use crate::bridge::delegates::{bound_function, broken, holds_delegates, map_bindings};
+use crate::bridge::delegates::{bound_name, broken, holds_delegates, map_bindings};
 use crate::object::World;
 use crate::object::property::PropertyType;
 use crate::object::value::{Binding, Value};
@@ -59,7 +59,5 @@ fn of_new_class(world: &World, mut binding: Binding) -> Binding {
 
 /// Updates the function name in a binding if the function was renamed.
 fn of_today(world: &World, binding: Binding) -> Binding {
-    let class = world.objects.class(binding.object);
-    let found = class.as_ref().and_then(|class| bound_function(world, class, &binding));
-    found.map_or(binding, |function| Binding { function: world.names.intern(&function.text), ..binding })
+    Binding { function: world.names.intern(&bound_name(world, &binding)), ..binding }
 }

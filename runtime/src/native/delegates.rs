@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use crate::boundary::{CallError, mismatch, not_found};
 use crate::bridge::core::{Core, HostOfWorld};
-use crate::bridge::delegates::bound_function;
+use crate::bridge::delegates::bound_name;
 use crate::handles::ObjectHandle;
 use crate::host::DelegateOf;
 use crate::kinds::PropertyKind;
@@ -218,10 +218,7 @@ impl<F: Signature> Delegate<F> {
         if world.objects.is_dormant(self.0.object) {
             return Err(nothing("is bound to a dormant object"));
         }
-        let class = world.objects.class(self.0.object);
-        let found = class.as_ref().and_then(|class| bound_function(world, class, &self.0));
-        let name = found.map_or_else(|| world.names.text(self.0.function), |function| Rc::clone(&function.text));
-        let function = FunctionRef::new(&name);
+        let function = FunctionRef::new(&bound_name(world, &self.0));
         world.check_function(self.0.object, &function, &expected)?;
         world.call_typed(self.0.object, &function, None, arguments)
     }
