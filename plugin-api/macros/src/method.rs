@@ -189,14 +189,14 @@ impl Method {
         }
     }
 
-    /// Expands to the constant for the kind of `self`.
+    /// Expands to the marker type for the kind of `self`. A static function has no such type.
     fn receiver(&self) -> Ident {
         format_ident!(
             "{}",
             match self.self_kind {
+                SelfKind::None => "Untouched",
+                SelfKind::Shared => "Shared",
                 SelfKind::Exclusive => "Exclusive",
-                SelfKind::None if self.has_this => "Untouched",
-                SelfKind::None | SelfKind::Shared => "Shared",
             }
         )
     }
