@@ -93,7 +93,8 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
         call(&host, person, "feel", &[named(mood)]);
     }
     call(&host, lost, "feel", &[named("Lost")]);
-    host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
+    let report = host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.to_string().contains("Game.Person.mood   Enum(/Script/Game.Mood) has other entries: "), "{report}");
     assert_eq!(value_of(&host, person, "mood"), "Angry = 300");
     assert_eq!(value_of(&host, person, "history"), "Calm, Angry, Angry");
     assert_eq!(value_of(&host, person, "counts"), "Angry: U32(2), Calm: U32(1)");

@@ -458,7 +458,8 @@ fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed
 
 fn retyped(from: &PropertyType, to: &PropertyType) -> String {
     let (from, to) = (from.to_string(), to.to_string());
-    if from == to { format!("{to} has other fields") } else { format!("{from} → {to}") }
+    let parts = if to.contains("Enum(") { "entries" } else { "fields" };
+    if from == to { format!("{to} has other {parts}") } else { format!("{from} → {to}") }
 }
 
 fn refers(value: &Value) -> bool {
