@@ -76,11 +76,13 @@ impl fmt::Display for Call {
     }
 }
 
-/// Returns the frame to report first: the innermost frame of the author's code in a module, else the innermost frame in a module, else the
-/// innermost frame. Many crashes occur in a module's copy of the standard library, but are caused by the caller of this copy.
+/// Returns the frame to report first: the innermost frame of the author's code in a module, else the innermost frame in a module outside of
+/// the standard library, else the innermost frame in a module, else the innermost frame. Many crashes occur in a module's copy of the
+/// standard library, but are caused by the caller of this copy. Without debug information, the author's code is of unknown origin.
 pub(super) fn culprit(calls: &[Call]) -> Option<&Call> {
     let in_modules = || calls.iter().filter(|call| call.module.is_some());
-    in_modules().find(|call| call.of == Owner::Author).or_else(|| in_modules().next()).or(calls.first())
+    let own = in_modules().find(|call| call.of == Owner::Author);
+    own.or_else(|| in_modules().find(|call| call.of != Owner::Std)).or_else(|| in_modules().next()).or(calls.first())
 }
 
 /// Returns the innermost frame in the host or in a library that the frame `culprit` has called. This frame may be the cause of the crash.
@@ -190,6 +192,7 @@ mod tests {
         assert_eq!(culprit(&calls), Some(&calls[3]), "the innermost of the author's in a module is named");
         assert_eq!(culprit(&calls[4..]), Some(&calls[4]));
         assert_eq!(culprit(&calls[5..]), Some(&calls[5]), "code of a module before the host's");
+        assert_eq!(culprit(&calls[1..3]), Some(&calls[2]), "the caller of std, without the author's frames");
         assert_eq!(culprit(&calls[8..]), Some(&calls[8]));
         assert_eq!(report(&calls[8..]), "\n    0 main   host   2 times", "one part needs no heading");
     }
