@@ -32,7 +32,7 @@ pub(super) fn run() -> Done {
 fn production() -> Result<Runtime, Box<dyn std::error::Error>> {
     let runtime = my_game_host::builder()
         .require_seal(true)
-        .trust(KEY.parse()?)
+        .trust(KEY.parse().expect("a public key"))
         .watchdog(Duration::from_secs(1))
         .park_after(Duration::from_secs(10))
         .parked_budget(16)
