@@ -205,7 +205,8 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes the crate a module: `module! { name: "magic_cube", main: started, exit: ended, dependencies: [("base", "^1")] }`.
 ///
-/// `main` is `fn(&[&str])` or `fn()`, and `exit` is `fn()`. `main`, `exit` and `dependencies` are optional.
+/// `main` is `fn(&[&str])` or `fn()`, and `exit` is `fn()`. `main`, `exit` and `dependencies` are optional. If `main` panics, the load
+/// fails, or the reload is rolled back.
 ///
 /// `entry: exchange` is the entry method, which exchanges tables of functions with the host immediately before `main`. Its type is
 /// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`. `H` is a `host struct` of `entry_table!`, and `M` is a `module struct`. A host

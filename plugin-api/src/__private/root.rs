@@ -76,7 +76,11 @@ pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
 }
 
 /// Function that can be the main function of a module: `fn(&[&str])` or `fn()`.
-#[diagnostic::on_unimplemented(message = "the main of a module is `fn(&[&str])` or `fn()`", label = "this is neither")]
+#[diagnostic::on_unimplemented(
+    message = "the main of a module is `fn(&[&str])` or `fn()`",
+    label = "this is neither",
+    note = "to reject the load, a main panics"
+)]
 pub trait MainFn<Shape> {
     /// Calls the main function. A main function of the type `fn(&[&str])` receives the arguments.
     fn run(self, args: &[&str]);
