@@ -15,7 +15,7 @@ mod parse;
 mod source;
 mod token;
 
-pub use check::{Checked, Options, check, check_parsed, outside};
+pub use check::{Checked, Options, check, check_parsed, outside, squash};
 pub use console::{Snippet, complete, snippet};
 pub use diagnostic::{Diagnostic, Severity};
 pub use outline::{Outline, outline};

@@ -11,6 +11,7 @@ use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredInterface,
     DeclaredProperty, DeclaredStruct, Version, VersionReq,
 };
+use alcedo_uc::squash;
 use serde::Serialize;
 
 use crate::check_abi::names::{Entry, Redirects, chain, with_earlier_names};
@@ -456,8 +457,7 @@ impl Comparison {
             self.note_plugins(Breaks, item, &format!("lacks `{}`", flags[0]), &consequence);
         }
         let is_used = permits(from, &EVENTS) || OF_SCRIPTS.iter().any(|(flags, _)| permits(from, flags));
-        let squashed = |name: &str| name.replace('_', "").to_lowercase();
-        if is_used && squashed(name) != squashed(next) {
+        if is_used && squash(name) != squash(next) {
             let consequence =
                 "a package of scripts that uses the old name is refused, and overrides of that name are not called";
             self.note_plugins(Breaks, item, &format!("renamed to {next}"), consequence);

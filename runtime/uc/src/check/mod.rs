@@ -45,6 +45,7 @@ use crate::parse::Parsed;
 use crate::source::Source;
 pub(crate) use complete::complete_in;
 use interfaces::InterfaceSym;
+pub use symbols::squash;
 use symbols::{At, ClassSym, Enums, StructSym};
 
 /// Maximum number of stored messages of a package.

@@ -1,5 +1,5 @@
-//! Symbol tables with the members of classes and structs. Reflected types and types of the package are represented by the same symbols.
-//! Lookups ignore case. Lookups of reflected names also ignore `_`.
+//! Symbol tables with the members of classes and structs, and with the names of a function. Reflected types and types of the package are
+//! represented by the same symbols. Lookups ignore case. Lookups of reflected names also ignore `_`.
 
 use std::rc::Rc;
 
@@ -37,8 +37,8 @@ pub(crate) fn get_caseless<'m, T>(map: &'m HashMap<String, T>, name: &str) -> Op
     if map.is_empty() { None } else { map.get(&*lower(name, &mut [0; 64])) }
 }
 
-/// Returns the name in lower case without `_`.
-pub(crate) fn squash(name: &str) -> String {
+/// Returns the name in lower case without `_`. Scripts may use a reflected name in each spelling with an equal result.
+pub fn squash(name: &str) -> String {
     name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
 }
 
