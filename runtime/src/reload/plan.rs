@@ -457,8 +457,9 @@ fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed
 }
 
 fn retyped(from: &PropertyType, to: &PropertyType) -> String {
+    // The layout of a type without structs differs only in the entries of an enum.
+    let parts = if to.any_struct(&|_| true) { "fields" } else { "entries" };
     let (from, to) = (from.to_string(), to.to_string());
-    let parts = if to.contains("Enum(") { "entries" } else { "fields" };
     if from == to { format!("{to} has other {parts}") } else { format!("{from} → {to}") }
 }
 
